@@ -1,0 +1,1 @@
+"""Records hits and turns without ever delaying a turn; masks; fans out live."""

@@ -1,0 +1,1 @@
+"""`ttsr …`: parse, call one function, print."""

@@ -1,0 +1,1 @@
+"""Settings: one typed model; the only reader of environment and settings file."""

@@ -1,0 +1,1 @@
+"""`/audit`: JSON, live stream, web page."""

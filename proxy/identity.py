@@ -1,0 +1,1 @@
+"""Who is asking: tenant, session, side request, agent, workspace label; pure."""

@@ -1,0 +1,1 @@
+"""The flow of one request, in order, one call a step."""

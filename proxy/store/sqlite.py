@@ -1,0 +1,1 @@
+"""Ledger and audit in one SQLite file (WAL, 0600, schema versioned)."""

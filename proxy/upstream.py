@@ -1,0 +1,1 @@
+"""The only user of the HTTP client: open, stream, close even when cancelled."""

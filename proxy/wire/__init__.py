@@ -1,0 +1,153 @@
+"""The wire APIs that the proxy understands; one file (or package) an API.
+
+The relay speaks to these protocols only, so it knows no field of any API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.conversation import Call, Message
+from proxy.quirks import Profile
+from proxy.sse import SseEvent
+from proxy.views import Edit
+from rules_engine.events import TurnEvent
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """What the proxy needs to know of a request; `body` is as received.
+
+    tools: declared tool names. forced_tool: the request names the tool that must be called.
+    structured: the answer must be one document (JSON schema, grammar, prefix completion).
+    prefix: the conversation ends on an assistant message that the model is to continue.
+    """
+
+    body: bytes
+    model: str
+    stream: bool
+    choices: int
+    include_usage: bool
+    tools: tuple[str, ...]
+    forced_tool: bool
+    structured: bool
+    prefix: bool
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """One wire event, read. `events` in the order thinking, text, calls by index, finish."""
+
+    events: tuple[TurnEvent, ...] = ()
+    done: bool = False  # end mark read: nothing later counts
+    usage: Mapping[str, int] | None = None
+    error: bool = False  # the upstream reported a failure in the stream
+    malformed: bool = False  # data that is no JSON object: counted, forwarded, not read
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptMessage:
+    """The assistant message of one choice of one attempt, as far as it was read.
+
+    `raw_calls`: each call as a JSON object with every key that the upstream sent (signatures),
+    aligned with `calls`. `extra`: JSON object of reasoning fields and other message keys that
+    must go back byte for byte where the profile asks for it.
+    """
+
+    text: str
+    reasoning: str
+    calls: tuple[Call, ...]
+    raw_calls: tuple[bytes, ...]
+    extra: bytes
+
+
+class Decoder(Protocol):
+    """Reads one attempt. Pure; never raises on any bytes."""
+
+    def decode(self, event: SseEvent) -> Decoded:
+        """Read the next event of a stream."""
+
+    def document(self, body: bytes) -> Decoded:
+        """Read a whole JSON answer as one long event (leading white space is allowed)."""
+
+    def close(self, *, broken: bool) -> tuple[TurnEvent, ...]:
+        """The output ended: closes what is open, then `Finished` or `Broken`. Idempotent."""
+
+    def message(self, choice: int) -> AttemptMessage:
+        """What this attempt has said so far on one choice."""
+
+
+class Continuation(Protocol):
+    """Turns the released events of all attempts into the client's one stream.
+
+    The first attempt's events go out as they came (`first` only takes notes); later ones are
+    rewritten. Holds no I/O: every method returns the bytes to send.
+    """
+
+    def first(self, event: SseEvent, decoded: Decoded) -> bytes:
+        """An event of the first attempt is released: its raw bytes."""
+
+    def first_without(
+        self, event: SseEvent, decoded: Decoded, calls: frozenset[tuple[int, int]]
+    ) -> bytes:
+        """The same, with the pieces of `calls` cut out (the only first-attempt rewrite)."""
+
+    def reissued(self, seam: str) -> None:
+        """A new attempt follows; `seam` opens its text if any was released before."""
+
+    def later(self, event: SseEvent, decoded: Decoded) -> bytes:
+        """An event of a later attempt is released: rewritten, or empty if nothing is left."""
+
+    def finish(self) -> bytes:
+        """The last attempt is accepted and complete: calls, finish reason, usage, end mark."""
+
+    def withheld(self, text: str) -> bytes:
+        """Exhausted: a well-formed end of the message that says `text`."""
+
+    def error(self, message: str, code: str) -> bytes:
+        """An error event in this API's format; no end mark follows it."""
+
+    def keep_alive(self) -> bytes:
+        """A comment that no client takes for an event."""
+
+
+class WireApi(Protocol):
+    """One wire API."""
+
+    name: str
+    paths: tuple[str, ...]
+
+    def read(self, body: bytes) -> WireRequest:
+        """Read a request; raises `proxy.errors.BadRequest` naming the field that is wrong."""
+
+    def spliced(self, request: WireRequest, edits: Sequence[Edit]) -> bytes:
+        """The body with `edits` applied; the very same bytes where there are none.
+
+        Messages that no edit touches keep their bytes, as do all other keys of the body.
+        """
+
+    def decoder(self, profile: Profile) -> Decoder:
+        """A fresh decoder for one attempt."""
+
+    def continuation(self, request: WireRequest) -> Continuation:
+        """The client's stream of one turn."""
+
+    def user(self, text: str) -> bytes:
+        """A user message of ours, rendered."""
+
+    def partial(self, text: str) -> bytes:
+        """An assistant message holding the kept part of a cut attempt, rendered."""
+
+    def refused(
+        self, message: AttemptMessage, results: Sequence[str], profile: Profile
+    ) -> tuple[bytes, ...]:
+        """A finished message with all its calls and one tool message a call, rendered."""
+
+    def document(self, message: str, request: WireRequest) -> bytes:
+        """A non-streaming answer of ours that says `message` (exhaustion)."""
+
+    def error_body(self, message: str, kind: str, code: str) -> bytes:
+        """The JSON body of an error answer in this API's shape."""

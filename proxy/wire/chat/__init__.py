@@ -1,0 +1,1 @@
+"""Chat completions on the wire: read, splice, decode, continue, error shape."""

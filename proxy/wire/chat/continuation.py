@@ -1,0 +1,1 @@
+"""One legal client stream out of several attempts."""

@@ -1,0 +1,1 @@
+"""Tolerant reader of chat chunks: one event in, turn events out; never raises."""

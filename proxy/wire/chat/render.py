@@ -1,0 +1,1 @@
+"""Messages and events that the proxy itself writes."""

@@ -1,0 +1,4 @@
+"""The Responses API on the wire.
+
+Reserved: requests to it pass through untouched in this release.
+"""

@@ -1,0 +1,1 @@
+"""Disk to `Tree`, watched; one `RuleSet` per workspace and role, cached."""

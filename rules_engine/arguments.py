@@ -1,0 +1,1 @@
+"""Decodes a call's JSON arguments as they stream."""

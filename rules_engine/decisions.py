@@ -1,0 +1,105 @@
+"""What a turn answers: decisions as values, to be executed by whoever does the I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rules_engine.rule import Rule
+from rules_engine.scope import Surface
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A trigger held on an output.
+
+    `start`, `end`: span of the match in its window's text; `decided`: length of the shortest
+    prefix of that text on which the match is final. `path`: the file that a tool call would
+    write, as the call names it. `call`: the choice's call that it was found in.
+    """
+
+    rule: Rule
+    surface: Surface
+    choice: int
+    start: int
+    end: int
+    decided: int
+    excerpt: str
+    call: int | None = None
+    tool: str | None = None
+    path: str | None = None
+    leaked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Every wire event up to and including ordinal `through` may go to the client.
+
+    `without_calls`: calls (choice, call) whose pieces must be cut out of those events: the
+    stream broke before they were finished.
+    """
+
+    through: int
+    without_calls: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Close the upstream now; reissue with `partial` (empty: discarded) and a note of `hits`.
+
+    `seam`: text that must open the next attempt in the client's stream; empty if the client
+    has seen no text. `withheld`: characters of prose and calls that were dropped.
+    """
+
+    hits: tuple[Hit, ...]
+    partial: str
+    seam: str
+    withheld: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The finished message stays here; reissue with it, each call answered by a tool message.
+
+    `refused`: call number to the hits found on it; calls not named were merely not run.
+    `others`: hits of the message on its prose or of quiet rules, delivered with the refusal.
+    """
+
+    hits: tuple[Hit, ...]
+    refused: tuple[int, ...]
+    seam: str
+    withheld: int
+
+
+@dataclass(frozen=True, slots=True)
+class Withhold:
+    """Exhausted: the calls stay here and the client is told so (or gets an error)."""
+
+    hits: tuple[Hit, ...]
+    error: bool
+    withheld: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Hits that change nothing in this attempt; delivered by `Complete` if it is accepted."""
+
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """The attempt is the answer. `reminders`: hits that the next request must tell about."""
+
+    reminders: tuple[Hit, ...]
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A rule went over its time budget and is set aside for the rest of the stream."""
+
+    rule: Rule
+    surface: Surface
+
+
+Decision = Release | Interrupt | Refuse | Withhold | Observe | Complete | Quarantined

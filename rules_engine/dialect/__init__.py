@@ -1,0 +1,1 @@
+"""ECMAScript patterns: parse, analyse, translate to the three forms."""

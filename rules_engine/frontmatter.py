@@ -1,0 +1,1 @@
+"""Markdown text to `Rule` and problems; the only user of a YAML library here."""

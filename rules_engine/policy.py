@@ -1,0 +1,1 @@
+"""Interrupt modes, repeat policy from ages, caps."""

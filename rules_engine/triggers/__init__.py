@@ -1,0 +1,1 @@
+"""What makes a rule hit: a pattern, a structure, or a question; one file a kind."""

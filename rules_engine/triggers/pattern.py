@@ -1,0 +1,1 @@
+"""Pattern triggers: one condition compiled to its three forms, with limits."""

@@ -1,0 +1,1 @@
+"""The turn machine: fed with events, answers with decisions."""

@@ -1,0 +1,1 @@
+"""Per-surface windows: how far each trigger has searched, decision and hold positions."""
