@@ -19,7 +19,7 @@ _NAMED = re.compile(
     r"""
       -----BEGIN\ [A-Z0-9 ]*PRIVATE\ KEY-----[\s\S]*?(?:-----END\ [A-Z0-9 ]*PRIVATE\ KEY-----|\Z)
     | \A(?:(?!-----BEGIN)[\s\S])*?-----END\ [A-Z0-9 ]*PRIVATE\ KEY-----
-    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)*          # JWT, JWE
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)*    # JWT, JWE
     | \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,}                                   # model APIs, Stripe
     | \b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|gsk_|xai-|r8_|pypi-)[A-Za-z0-9_-]{8,}
     | \bxox[a-z]-[A-Za-z0-9-]{8,}
