@@ -1,8 +1,16 @@
-"""Bytes to server-sent events that keep their raw bytes; pure."""
+"""Bytes to server-sent events that keep their raw bytes; pure.
+
+Lines end at CR, LF or CRLF and nowhere else: models write U+2028 and its like inside JSON
+strings. The field rules are those of the WHATWG event-stream format.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+_LF = 0x0A
+_BOM = b"\xef\xbb\xbf"
+EVENT_LIMIT = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +27,131 @@ class SseEvent:
     data: str | None
     name: str = "message"
     has_id: bool = False
+
+
+class EventTooLarge(Exception):  # noqa: N818 - named by what happened, as the other faults are
+    """An event exceeds the limit (bytes). `rest`: every byte that no event has carried yet."""
+
+    def __init__(self, limit: int, rest: bytes) -> None:
+        super().__init__(
+            f"the upstream sent an event of more than {limit} bytes; raise limits.event to allow it"
+        )
+        self.limit = limit
+        self.rest = rest
+
+
+class SseReader:
+    """Cuts a byte stream into events; borders and values do not depend on the reads.
+
+    An event ends with the first byte that ends its blank line. Behind a CR that byte is the CR:
+    waiting for a possible LF would delay the event by a whole read, so such an LF opens the next
+    event's `raw`, where it counts for nothing.
+    """
+
+    __slots__ = (
+        "_after_cr", "_buffer", "_data", "_first", "_has_id", "_limit", "_line", "_name",
+        "_overflow", "_scan",
+    )  # fmt: skip
+
+    def __init__(self, limit: int = EVENT_LIMIT) -> None:
+        self._limit = limit
+        self._buffer = bytearray()  # everything since the last event's end
+        self._line = 0  # where in it the current line begins
+        self._scan = 0  # how far in it line ends were searched
+        self._after_cr = False
+        self._first = True
+        self._overflow = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self._data: list[bytes] = []
+        self._name = b""
+        self._has_id = False
+
+    def feed(self, data: bytes) -> tuple[SseEvent, ...]:
+        """Read more bytes; answers with the events that they complete.
+
+        Raises `EventTooLarge` at the first event beyond the limit, once the events in front of
+        it have been handed out: by this call if there are none, else by the next.
+        """
+        self._buffer += data
+        events: list[SseEvent] = []
+        start = 0 if self._overflow else self._cut(events)
+        if len(self._buffer) - start > self._limit:
+            self._overflow = True
+        if start:
+            del self._buffer[:start]
+            self._line -= start
+            self._scan -= start
+        if self._overflow and not events:
+            raise EventTooLarge(self._limit, bytes(self._buffer))
+        return tuple(events)
+
+    def tail(self) -> SseEvent | None:
+        """Read what the end of the stream left unterminated, as if it were complete.
+
+        Raises `EventTooLarge` where `feed` still owed it.
+        """
+        raw = bytes(self._buffer)
+        if self._overflow:
+            raise EventTooLarge(self._limit, raw)
+        if not raw:
+            return None
+        self._read_line(raw[self._line :])
+        self._buffer.clear()
+        self._line = self._scan = 0
+        return self._event(raw)
+
+    def _cut(self, events: list[SseEvent]) -> int:
+        """Read all complete lines; the events go into `events`. Answers where the last ended."""
+        buffer, start = self._buffer, 0
+        lf = buffer.find(b"\n", self._scan)
+        cr = buffer.find(b"\r", self._scan)
+        while lf >= 0 or cr >= 0:
+            end = cr if lf < 0 or 0 <= cr < lf else lf
+            if end == cr:
+                cr = buffer.find(b"\r", end + 1)
+            else:
+                lf = buffer.find(b"\n", end + 1)
+            if self._ends_event(end):
+                if end + 1 - start > self._limit:
+                    break
+                events.append(self._event(bytes(buffer[start : end + 1])))
+                start = end + 1
+        else:
+            self._scan = len(buffer)
+        return start
+
+    def _ends_event(self, end: int) -> bool:
+        """Take in the line end at `end`; true where it ends a blank line."""
+        line, self._line = self._line, end + 1
+        is_lf = self._buffer[end] == _LF
+        if self._after_cr and end == line and is_lf:
+            self._after_cr = False
+            return False
+        self._after_cr = not is_lf
+        return self._read_line(bytes(self._buffer[line:end]))
+
+    def _read_line(self, line: bytes) -> bool:
+        """Take one line's field into the current event; true for a blank line."""
+        if self._first:
+            self._first = False
+            line = line.removeprefix(_BOM)
+        if not line:
+            return True
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            self._data.append(value)
+        elif field == b"event":
+            self._name = value
+        elif field == b"id":
+            self._has_id = True
+        return False
+
+    def _event(self, raw: bytes) -> SseEvent:
+        data = b"\n".join(self._data).decode("utf-8", "replace") if self._data else None
+        name = self._name.decode("utf-8", "replace") or "message"
+        event = SseEvent(raw, data, name, self._has_id)
+        self._reset()
+        return event

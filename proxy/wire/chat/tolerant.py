@@ -1,0 +1,49 @@
+"""JSON as it is met rather than as it should be: read without raising, written so it encodes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from proxy.wire.chat.channel import whole
+
+
+class NotJson:
+    """The mark that a text is no JSON document (None is one)."""
+
+
+NOT_JSON = NotJson()
+_strict = msgspec.json.Decoder()
+
+
+def _number(digits: str) -> int | float:
+    """Python refuses integers of more than 4,300 digits; a float of that size is infinite."""
+    return int(digits) if len(digits) < 4000 else float(digits)  # noqa: PLR2004 - said above
+
+
+_lenient = json.JSONDecoder(parse_int=_number)
+
+
+def read_json(text: str) -> Any:
+    """Read JSON that may hold NaN, lone surrogates and duplicate keys (the last one counts).
+
+    Answers `NOT_JSON` where there is none, or where it is nested beyond what can be read.
+    """
+    try:
+        return _strict.decode(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return _lenient.decode(text)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+
+
+def write_json(value: Any) -> str:
+    """Write compactly; lone surrogates become U+FFFD, so that the text can be encoded."""
+    try:
+        return whole(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except RecursionError:
+        return ""
