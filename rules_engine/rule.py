@@ -7,7 +7,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rules_engine.globs import Glob
-from rules_engine.scope import ScopeToken
+from rules_engine.scope import (
+    DEFAULT_SCOPE,
+    ScopeToken,
+    Surface,
+    admits,
+    may_admit,
+)
+
+CATCH_ALL = r"[\s\S]*"
+BUILTIN = "builtin-defaults"
+
+
+class Origin(StrEnum):
+    """Who put a rule file where it is."""
+
+    PROJECT = "project"
+    USER = "user"
+    PLUGIN = "plugin"
+    BUILTIN = "builtin"
 
 
 class InterruptMode(StrEnum):
@@ -46,7 +64,10 @@ class Bucket(StrEnum):
 class Rule:
     """One Markdown rule file, parsed. Paths are shown ones: workspace-relative, `~/…`, or
     `builtin-defaults:<name>.md`; never an absolute home path.
-    """  # noqa: D205
+
+    `scope`: empty means that the file's scope reaches nothing, not that it has none.
+    `catch_all`: `CATCH_ALL` among the conditions stands for conditions that look like paths.
+    """  # noqa: D205 - one sentence and its examples
 
     name: str
     path: str
@@ -58,7 +79,7 @@ class Rule:
     conditions: tuple[str, ...] = ()
     ast_conditions: tuple[str, ...] = ()  # patterns, or rule objects as canonical JSON
     question: str | None = None
-    scope: tuple[ScopeToken, ...] = ()
+    scope: tuple[ScopeToken, ...] = DEFAULT_SCOPE
     globs: tuple[Glob, ...] = ()
     agents: tuple[str, ...] = ()
     interrupt_mode: InterruptMode | None = None
@@ -66,6 +87,40 @@ class Rule:
     repeat_mode: RepeatMode | None = None
     repeat_gap: int | None = None
     reminder: str | None = None
+    catch_all: bool = False
+    origin: Origin = Origin.PROJECT
+
+    @property
+    def has_trigger(self) -> bool:
+        """Whether the file asks for any trigger at all."""
+        return bool(self.conditions or self.ast_conditions or self.question)
+
+    def watches(
+        self,
+        surface: Surface,
+        tool_names: tuple[str, ...] = (),
+        candidates: tuple[str, ...] = (),
+    ) -> bool:
+        """Both gates: a scope token admits the output, and one of the globs its path.
+
+        Prose has no path, so a rule with globs never watches it.
+        """
+        return admits(self.scope, surface, tool_names, candidates) and (
+            not self.globs or any(glob.matches(candidates) for glob in self.globs)
+        )
+
+    def may_watch(self, surface: Surface, tool_names: tuple[str, ...] = ()) -> bool:
+        """Whether the rule could watch the output, its path (and a missing name) unknown."""
+        if self.globs and surface is not Surface.TOOL:
+            return False
+        return may_admit(self.scope, surface, tool_names)
+
+    def admits_agent(self, agent: str) -> bool:
+        """Whether the rule is for the agent of this role; roles are compared in lower case."""
+        role = agent.lower()
+        return not self.agents or any(
+            role == wanted or Glob(wanted).matches((role,)) for wanted in self.agents
+        )
 
     @property
     def instruction(self) -> str:
