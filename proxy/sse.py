@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from proxy.errors import UpstreamFault
+
 _LF = 0x0A
 _BOM = b"\xef\xbb\xbf"
 EVENT_LIMIT = 16 * 1024 * 1024
@@ -29,8 +31,10 @@ class SseEvent:
     has_id: bool = False
 
 
-class EventTooLarge(Exception):  # noqa: N818 - named by what happened, as the other faults are
+class EventTooLarge(UpstreamFault):
     """An event exceeds the limit (bytes). `rest`: every byte that no event has carried yet."""
+
+    code = "upstream_event_too_large"
 
     def __init__(self, limit: int, rest: bytes) -> None:
         super().__init__(

@@ -39,7 +39,11 @@ class WireRequest:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """One wire event, read. `events` in the order thinking, text, calls by index, finish."""
+    """One wire event, read. `events` in the order thinking, text, calls by index, finish.
+
+    usage: the counts of the last usage object; nested ones under dotted names, such as
+    `prompt_tokens_details.cached_tokens`.
+    """
 
     events: tuple[TurnEvent, ...] = ()
     done: bool = False  # end mark read: nothing later counts
@@ -74,10 +78,13 @@ class Decoder(Protocol):
         """Read a whole JSON answer as one long event (leading white space is allowed)."""
 
     def close(self, *, broken: bool) -> tuple[TurnEvent, ...]:
-        """The output ended: closes what is open, then `Finished` or `Broken`. Idempotent."""
+        """End the output: close what is open, then `Finished` or `Broken`. Idempotent."""
 
     def message(self, choice: int) -> AttemptMessage:
-        """What this attempt has said so far on one choice."""
+        """Answer with what this attempt has said so far on one choice.
+
+        What `decode` holds back, as it cannot be decided yet, is missing until `close`.
+        """
 
 
 class Continuation(Protocol):
@@ -88,34 +95,34 @@ class Continuation(Protocol):
     """
 
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
-        """An event of the first attempt is released: its raw bytes."""
+        """Release an event of the first attempt: its raw bytes."""
 
     def first_without(
         self, event: SseEvent, decoded: Decoded, calls: frozenset[tuple[int, int]]
     ) -> bytes:
-        """The same, with the pieces of `calls` cut out (the only first-attempt rewrite)."""
+        """Release it with the pieces of `calls` cut out (the only first-attempt rewrite)."""
 
     def reissued(self, seam: str) -> None:
-        """A new attempt follows; `seam` opens its text if any was released before."""
+        """Begin a new attempt; `seam` opens its text if any was released before."""
 
     def later(self, event: SseEvent, decoded: Decoded) -> bytes:
-        """An event of a later attempt is released: rewritten, or empty if nothing is left."""
+        """Release an event of a later attempt: rewritten, or empty if nothing is left."""
 
     def finish(self) -> bytes:
-        """The last attempt is accepted and complete: calls, finish reason, usage, end mark."""
+        """Accept the last attempt, which is complete: calls, finish reason, usage, end mark."""
 
     def withheld(self, text: str) -> bytes:
-        """Exhausted: a well-formed end of the message that says `text`."""
+        """End the message, well-formed, with `text`: no further attempt is made."""
 
     def error(self, message: str, code: str) -> bytes:
-        """An error event in this API's format; no end mark follows it."""
+        """Write an error event in this API's format; no end mark follows it."""
 
     def keep_alive(self) -> bytes:
-        """A comment that no client takes for an event."""
+        """Write a comment that no client takes for an event."""
 
 
 class WireApi(Protocol):
-    """One wire API."""
+    """One wire API. `paths` stand behind whatever base path the client was given."""
 
     name: str
     paths: tuple[str, ...]
@@ -124,30 +131,30 @@ class WireApi(Protocol):
         """Read a request; raises `proxy.errors.BadRequest` naming the field that is wrong."""
 
     def spliced(self, request: WireRequest, edits: Sequence[Edit]) -> bytes:
-        """The body with `edits` applied; the very same bytes where there are none.
+        """Apply `edits` to the body; the very same bytes where there are none.
 
         Messages that no edit touches keep their bytes, as do all other keys of the body.
         """
 
     def decoder(self, profile: Profile) -> Decoder:
-        """A fresh decoder for one attempt."""
+        """Make a fresh decoder for one attempt."""
 
     def continuation(self, request: WireRequest) -> Continuation:
-        """The client's stream of one turn."""
+        """Make the client's stream of one turn."""
 
     def user(self, text: str) -> bytes:
-        """A user message of ours, rendered."""
+        """Render a user message of ours."""
 
     def partial(self, text: str) -> bytes:
-        """An assistant message holding the kept part of a cut attempt, rendered."""
+        """Render an assistant message that holds the kept part of a cut attempt."""
 
     def refused(
         self, message: AttemptMessage, results: Sequence[str], profile: Profile
     ) -> tuple[bytes, ...]:
-        """A finished message with all its calls and one tool message a call, rendered."""
+        """Render a finished message with all its calls, and one tool message a call."""
 
     def document(self, message: str, request: WireRequest) -> bytes:
-        """A non-streaming answer of ours that says `message` (exhaustion)."""
+        """Render a non-streaming answer of ours that says `message` (exhaustion)."""
 
     def error_body(self, message: str, kind: str, code: str) -> bytes:
-        """The JSON body of an error answer in this API's shape."""
+        """Render the JSON body of an error answer in this API's shape."""

@@ -126,8 +126,10 @@ def _take(into: dict[str, Any], keys: dict[str, Any], known: frozenset[str]) -> 
         if key in known or value is None:
             continue
         old = into.get(key)
-        both = isinstance(old, dict) and isinstance(value, dict)
-        into[key] = {**old, **value} if both else value
+        if isinstance(old, dict) and isinstance(value, dict):
+            into[key] = {**old, **value}
+        else:
+            into[key] = value
 
 
 class Calls:

@@ -1,0 +1,124 @@
+"""Where the values of a JSON text stand, so that single ones can be exchanged; pure.
+
+Works on bytes that have been read as JSON before, and keeps what no parser would: spacing of
+values, number formats, escapes, duplicate keys.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from proxy.wire.chat.tolerant import read_json
+
+# A string is taken as one token, so that brackets in it do not count.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]', re.DOTALL)
+_BLANK = b" \t\r\n"
+_OPENERS = b"{["
+_CLOSERS = b"}]"
+
+Span = tuple[int, int]
+
+
+def _trimmed(data: bytes, start: int, end: int) -> Span:
+    """Leave the white space around a value out."""
+    kept = data[start:end]
+    left = len(kept) - len(kept.lstrip(_BLANK))
+    return start + left, start + left + len(kept.strip(_BLANK))
+
+
+def elements(data: bytes, start: int = 0) -> list[Span]:
+    """Answer with the spans of an array's elements, or of an object's `key: value` members.
+
+    `start`: at or before the opening bracket. Raises ValueError where there is none.
+    """
+    spans: list[Span] = []
+    depth = begin = 0
+    for token in _TOKEN.finditer(data, start):
+        kind = token[0]
+        if kind in _OPENERS:
+            depth += 1
+            begin = token.end() if depth == 1 else begin
+        elif depth == 1 and kind in b",}]":
+            span = _trimmed(data, begin, token.start())
+            if span[0] < span[1]:
+                spans.append(span)
+            begin = token.end()
+        if kind in _CLOSERS:
+            depth -= 1
+            if not depth:
+                return spans
+        if not depth:
+            break
+    raise ValueError("no array or object stands here")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of an object: its key as read, and where key and value stand."""
+
+    key: str
+    quoted: Span
+    value: Span
+
+
+def members(data: bytes, start: int = 0) -> list[Member]:
+    """Answer with an object's members in their order, duplicates included.
+
+    Raises ValueError where there is no object.
+    """
+    found: list[Member] = []
+    for begin, end in elements(data, start):
+        quoted = _TOKEN.match(data, begin)
+        colon = _TOKEN.search(data, quoted.end()) if quoted else None
+        if quoted is None or colon is None or colon[0] != b":":
+            raise ValueError("no object stands here")
+        key = read_json(quoted[0].decode("utf-8", "replace"))
+        value = _trimmed(data, colon.end(), end)
+        found.append(Member(key if isinstance(key, str) else "", quoted.span(), value))
+    return found
+
+
+class RawObject:
+    """A JSON object whose values are kept as bytes; only those that are set are new."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, data: bytes) -> None:
+        self._members: list[tuple[str, bytes, bytes]] = [
+            (m.key, data[slice(*m.quoted)], data[slice(*m.value)]) for m in members(data)
+        ]
+
+    def __contains__(self, key: str) -> bool:
+        return any(known == key for known, _, _ in self._members)
+
+    def get(self, key: str) -> bytes:
+        """Answer with a value's bytes: the last one under that key, empty where there is none."""
+        return next((raw for known, _, raw in reversed(self._members) if known == key), b"")
+
+    def read(self, key: str) -> object:
+        """Answer with a value as read; None where there is none."""
+        raw = self.get(key)
+        return read_json(raw.decode("utf-8", "replace")) if raw else None
+
+    def set(self, key: str, raw: bytes) -> None:
+        """Exchange the last value under `key`, or add one behind all others."""
+        for at in range(len(self._members) - 1, -1, -1):
+            known, quoted, _ = self._members[at]
+            if known == key:
+                self._members[at] = (known, quoted, raw)
+                return
+        self._members.append((key, b'"' + key.encode() + b'"', raw))
+
+    def items(self) -> list[tuple[str, bytes]]:
+        """Answer with keys and values in their order."""
+        return [(key, raw) for key, _, raw in self._members]
+
+    def render(self) -> bytes:
+        """Write the object, without white space between its members."""
+        return b"{" + b",".join(quoted + b":" + raw for _, quoted, raw in self._members) + b"}"
+
+
+def render_array(values: list[bytes]) -> bytes:
+    """Write an array of values that are JSON already."""
+    return b"[" + b",".join(values) + b"]"
