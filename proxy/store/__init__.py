@@ -9,33 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from proxy.splice import SplicePlace, StoredSplice
+
+__all__ = [
+    "AuditLog",
+    "HitQuery",
+    "HitRecord",
+    "Ledger",
+    "RuleCount",
+    "SplicePlace",
+    "Store",
+    "StoreUnavailable",
+    "StoredSplice",
+    "TurnRecord",
+]
+
 
 class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, named as one
     """The store did not answer or refused; the message says what and never holds content."""
-
-
-@dataclass(frozen=True, slots=True)
-class SplicePlace:
-    """One key under which a splice can be found, with the run of fingerprints before it.
-
-    `key`: `<kind>:<digest>` of the anchor message (kinds in `proxy.conversation`).
-    `run`: fingerprints of up to eight spine messages before the anchor, nearest first.
-    """
-
-    key: str
-    run: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSplice:
-    """A splice as the store keeps it: opaque payload plus what it takes to find it.
-
-    `id` rises with time inside one store. `payload` is `proxy.views`' own encoding.
-    """
-
-    id: int
-    places: tuple[SplicePlace, ...]
-    payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +127,10 @@ class Store(Ledger, AuditLog, Protocol):
     """One backend: opened by its own classmethod, closed once."""
 
     async def ready(self) -> bool:
-        """True when a write and a read would work now."""
+        """Tell whether a write and a read would work now."""
 
     async def secret(self) -> bytes:
-        """The installation's random secret (32 bytes), made on first use."""
+        """Read the installation's random secret (32 bytes), made on first use."""
 
     async def purge(self, before: float) -> int:
         """Delete splices and audit rows older than `before`; returns how many rows went."""
