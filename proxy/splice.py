@@ -146,7 +146,7 @@ def _flipped_note(note: Note) -> Note:
 
 
 def encode(splice: Splice) -> bytes:
-    """Make the payload of a splice: versioned ASCII JSON, so lone surrogates and any bytes survive."""
+    """Make a splice's payload: versioned ASCII JSON; lone surrogates and any bytes survive."""
     fields = {
         "before": [_piece_out(piece) for piece in splice.before],
         "strip": splice.strip,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from proxy.anchors import NO_MATCHES, Anchored, Matches
 from proxy.conversation import Message
@@ -55,7 +56,7 @@ _BLANK_LINE = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Rendered messages in front of client message `at`; behind the last where `at` is their number."""
+    """Rendered messages in front of client message `at`; at the end if `at` is their number."""
 
     at: int
     messages: tuple[bytes, ...]
@@ -119,7 +120,7 @@ def build(
 
     `user` renders a user message, for notes that must share one.
     """
-    plan = _Plan(messages)
+    plan = _Plan(messages, _ages(messages))
     for at, anchored in sorted(matches.by_message.items()):
         plan.place(at, anchored)
     plan.gaps[len(messages)] += pending
@@ -144,6 +145,7 @@ class _Plan:
     """Collects what goes where while one view is built."""
 
     messages: Sequence[Message]
+    ages: Sequence[int]
     gaps: defaultdict[int, list[Kept | Note]] = field(default_factory=lambda: defaultdict(list))
     merges: defaultdict[tuple[int, bool], list[str]] = field(
         default_factory=lambda: defaultdict(list)
@@ -162,13 +164,13 @@ class _Plan:
         for piece in splice.before:
             self.gaps[at].append(piece)
             delivers += piece.delivers
-        for note in self._placed_notes(at, splice):
+        notes = self._placed_notes(at, splice)
+        for note in notes:
             delivers += note.delivers
-        changed = self._mend(at, anchored)
-        if changed or splice.before or delivers:
+        mended = self._mend(at, anchored)
+        if mended or notes or splice.before:
             self.placed.append(anchored.id)
-        age = sum(message.role == "assistant" for message in self.messages[at:])
-        self.delivered.update(dict.fromkeys(delivers, age))
+        self.delivered.update(dict.fromkeys(delivers, self.ages[at]))
 
     def _placed_notes(self, at: int, splice: Splice) -> list[Note]:
         """Place the notes behind the message; those that cannot stand yet are not returned."""
@@ -246,6 +248,12 @@ class _Plan:
         return self.messages[at].role if 0 <= at < len(self.messages) else ""
 
 
+def _ages(messages: Sequence[Message]) -> Sequence[int]:
+    """Count the assistant messages from each message on, itself included."""
+    ones = [int(message.role == "assistant") for message in messages]
+    return list(accumulate(reversed(ones)))[::-1]
+
+
 def _behind(messages: Sequence[Message], at: int) -> int | None:
     """Find the gap behind message `at` and the results of its batch; None where no note may stand.
 
@@ -282,7 +290,7 @@ def _results(messages: Sequence[Message], at: int) -> list[int]:
 
 
 def _result(messages: Sequence[Message], at: int, tool: ToolNote) -> int | None:
-    """Find the result of the call that a tool note speaks of: by the call's id, else by position."""
+    """Find the result of a tool note's call: by the call's id, else by position."""
     calls, results = messages[at].calls, _results(messages, at)
     named = [position for position, call in enumerate(calls) if call.name == tool.name]
     position = tool.position if tool.position in named else None
