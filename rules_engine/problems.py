@@ -33,7 +33,6 @@ class Code(StrEnum):
     BAD_UTF8 = "bad-utf8"
     EMPTY_BODY = "empty-body"
     SWITCHED_OFF = "switched-off"
-    PROVIDER_FAILED = "provider-failed"
     UNCLOSED_FRONTMATTER = "unclosed-frontmatter"
     NOT_A_MAPPING = "not-a-mapping"
     BAD_YAML = "bad-yaml"
@@ -97,9 +96,6 @@ FAULTS: Mapping[Code, Fault] = MappingProxyType(
         ),
         Code.SWITCHED_OFF: Fault(
             _N, "the rule is switched off by its own file", "remove `enabled: false` to use it"
-        ),
-        Code.PROVIDER_FAILED: Fault(
-            _E, "rules of this convention could not be listed", "report this as a defect"
         ),
         Code.UNCLOSED_FRONTMATTER: Fault(
             _W,

@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from rules_engine.problems import Problem
-from rules_engine.rule import Bucket, ContextMode, InterruptMode, RepeatMode, Rule
+from rules_engine.dialect import DialectError, compile_pattern
+from rules_engine.problems import Code, Problem
+from rules_engine.rule import (
+    CATCH_ALL,
+    Bucket,
+    ContextMode,
+    InterruptMode,
+    Origin,
+    RepeatMode,
+    Rule,
+)
+from rules_engine.scope import Surface
 from rules_engine.triggers.pattern import PatternTrigger
+
+
+class Reason(StrEnum):
+    """Why a discovered rule is not in force, or not as a trigger."""
+
+    DISABLED = "disabled"
+    BUILTINS_OFF = "builtins-off"
+    AGENT_FILTER = "agent-filter"
+    NO_TRIGGER = "no-trigger"
+    SHADOWED = "shadowed"
+    INVALID = "invalid"
+    TTSR_OFF = "ttsr-off"
+    UNTRUSTED = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSetOptions:
+    """The settings that decide which rules are in force and how, for one agent role.
+
+    `mode_overrides`: entries `name=mode`, split at the last `=`; they win over the file.
+    `trust_user_only`: project rules are left out before names are compared.
+    """
+
+    enabled: bool = True
+    interrupt_mode: InterruptMode = InterruptMode.ALWAYS
+    context_mode: ContextMode = ContextMode.KEEP
+    repeat_mode: RepeatMode = RepeatMode.ONCE
+    repeat_gap: int = 10
+    builtin_rules: bool = True
+    disabled_rules: tuple[str, ...] = ()
+    mode_overrides: tuple[str, ...] = ()
+    agent: str = "main"
+    trust_user_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRule:
-    """A rule in force, with every setting resolved (file, then override, then setting)."""
+    """A rule in force, with every setting resolved (override, then file, then setting)."""
 
     rule: Rule
     mode: InterruptMode
@@ -23,7 +69,9 @@ class LiveRule:
 
 @dataclass(frozen=True, slots=True)
 class ListedRule:
-    """Any discovered rule, in force or not. `reason`: the code why it is not (A22)."""
+    """Any discovered rule, in force or not. `reason`: the code why it is not, or why not as a
+    trigger although its file asks for one.
+    """  # noqa: D205 - one sentence
 
     rule: Rule
     bucket: Bucket
@@ -32,9 +80,159 @@ class ListedRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Everything that one workspace and agent role has. `live`: trigger rules in precedence order."""
+    """Everything that one workspace and agent role has. `live`: trigger rules in precedence order.
+
+    `version` is the same for the same rules and options, wherever it is computed.
+    """
 
     version: str
     live: tuple[LiveRule, ...]
     listed: tuple[ListedRule, ...]
     problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """The usable triggers of a rule, or the reason why there are none."""
+
+    patterns: tuple[PatternTrigger, ...] = ()
+    reason: Reason | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def build(
+    rules: Sequence[Rule], options: RuleSetOptions, problems: Sequence[Problem] = ()
+) -> RuleSet:
+    """Bucket and compile rules given in precedence order; the first of a name wins.
+
+    `problems`: what discovery found; carried along in front of what is found here. A broken
+    rule is a problem and the others go on.
+    """
+    modes, found = _overrides(options.mode_overrides)
+    live: list[LiveRule] = []
+    listed: list[ListedRule] = []
+    taken: set[str] = set()
+    for rule in rules:
+        reason = _dropped(rule, options, taken)
+        if reason is not Reason.UNTRUSTED:
+            taken.add(rule.name)
+        accepted = _Accepted(reason=reason) if reason else _accept(rule, options)
+        found += accepted.problems
+        if accepted.patterns:
+            live.append(_resolve(rule, options, modes, accepted.patterns))
+        listed.append(_list(rule, accepted, in_force=reason is None))
+    return RuleSet(
+        version=_version(rules, options),
+        live=tuple(live),
+        listed=tuple(listed),
+        problems=(*problems, *found),
+    )
+
+
+def _dropped(rule: Rule, options: RuleSetOptions, taken: Iterable[str]) -> Reason | None:
+    """Why a rule is in no bucket at all, whatever its file says."""
+    if options.trust_user_only and rule.origin is Origin.PROJECT:
+        return Reason.UNTRUSTED
+    if rule.name in {name.strip() for name in options.disabled_rules}:
+        return Reason.DISABLED
+    if rule.origin is Origin.BUILTIN and not options.builtin_rules:
+        return Reason.BUILTINS_OFF
+    if rule.name in taken:
+        return Reason.SHADOWED
+    return None if rule.admits_agent(options.agent) else Reason.AGENT_FILTER
+
+
+def _list(rule: Rule, accepted: _Accepted, *, in_force: bool) -> ListedRule:
+    if accepted.patterns:
+        return ListedRule(rule, Bucket.TTSR)
+    if in_force and rule.always_apply:
+        return ListedRule(rule, Bucket.ALWAYS, accepted.reason if rule.has_trigger else None)
+    if in_force and rule.description:
+        return ListedRule(rule, Bucket.RULEBOOK, accepted.reason if rule.has_trigger else None)
+    return ListedRule(rule, Bucket.INACTIVE, accepted.reason)
+
+
+def _accept(rule: Rule, options: RuleSetOptions) -> _Accepted:
+    """Compile the triggers of a rule that could be in force."""
+    if not rule.has_trigger:
+        return _Accepted(reason=Reason.NO_TRIGGER)
+    patterns, problems = _compile(rule)
+    if rule.question or rule.ast_conditions:
+        field = "question" if rule.question else "astCondition"
+        problems = (*problems, Problem(Code.UNSUPPORTED_TRIGGER, rule.path, field))
+    if not options.enabled:
+        return _Accepted(reason=Reason.TTSR_OFF, problems=problems)
+    # With a question, the patterns only choose what is asked about: they never hit alone.
+    if rule.question or not rule.conditions:
+        return _Accepted(reason=Reason.NO_TRIGGER, problems=problems)
+    if not patterns or _reaches_nothing(rule):
+        return _Accepted(reason=Reason.INVALID, problems=problems)
+    return _Accepted(patterns, problems=problems)
+
+
+def _reaches_nothing(rule: Rule) -> bool:
+    return not any(rule.may_watch(surface) for surface in Surface)
+
+
+def _compile(rule: Rule) -> tuple[tuple[PatternTrigger, ...], tuple[Problem, ...]]:
+    """Compile each condition alone, so that a broken one takes no other with it."""
+    triggers: list[PatternTrigger] = []
+    problems: list[Problem] = []
+    for source in rule.conditions:
+        try:
+            pattern = compile_pattern(source)
+        except DialectError as error:
+            problems.append(_pattern_problem(Code.BAD_PATTERN, rule, source, error.reason))
+            continue
+        notes = (str(note) for note in pattern.notes)
+        if rule.catch_all and source == CATCH_ALL:
+            notes = iter(())
+        elif pattern.matches_empty:
+            problems.append(_pattern_problem(Code.MATCHES_EMPTY, rule, source))
+            continue
+        problems += (_pattern_problem(Code.PATTERN_NOTE, rule, source, note) for note in notes)
+        triggers.append(PatternTrigger(pattern))
+    return tuple(triggers), tuple(problems)
+
+
+def _pattern_problem(code: Code, rule: Rule, source: str, detail: str = "") -> Problem:
+    return Problem(code, rule.path, "condition", found=source, detail=detail)
+
+
+def _resolve(
+    rule: Rule,
+    options: RuleSetOptions,
+    modes: Mapping[str, InterruptMode],
+    patterns: tuple[PatternTrigger, ...],
+) -> LiveRule:
+    return LiveRule(
+        rule=rule,
+        mode=modes.get(rule.name) or rule.interrupt_mode or options.interrupt_mode,
+        context_mode=rule.context_mode or options.context_mode,
+        repeat_mode=rule.repeat_mode or options.repeat_mode,
+        repeat_gap=rule.repeat_gap or options.repeat_gap,
+        patterns=patterns,
+    )
+
+
+def _overrides(
+    entries: Sequence[str],
+) -> tuple[dict[str, InterruptMode], list[Problem]]:
+    modes: dict[str, InterruptMode] = {}
+    problems: list[Problem] = []
+    for entry in entries:
+        name, _, written = entry.rpartition("=")
+        mode = next((each for each in InterruptMode if each == written.strip().lower()), None)
+        if name.strip() and mode:
+            modes[name.strip()] = mode
+            continue
+        allowed = ", ".join(f"name={each}" for each in InterruptMode)
+        problems.append(
+            Problem(Code.BAD_OVERRIDE, "settings", "modeOverrides", None, entry, allowed)
+        )
+    return modes, problems
+
+
+def _version(rules: Sequence[Rule], options: RuleSetOptions) -> str:
+    written = repr((tuple(rules), options)).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(written).hexdigest()[:16]

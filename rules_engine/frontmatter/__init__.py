@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rules_engine.frontmatter.block import Block, cut
@@ -17,6 +18,9 @@ from rules_engine.scope import Surface
 LARGEST = 256 * 1024
 LARGEST_FRONTMATTER = 32 * 1024
 LONGEST_REMINDER = 1024
+
+
+Adapt = Callable[[Rule, Fields], Rule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,15 @@ def parse_rule(
     name: str,
     path: str,
     convention: str,
+    *,
     origin: Origin = Origin.PROJECT,
+    adapt: Adapt | None = None,
 ) -> tuple[Rule | None, tuple[Problem, ...]]:
     """Read one file to a rule, or None where it is none, and everything that is wrong with it.
 
     `path` is the shown one. A file without frontmatter is a rule with no fields. A rule whose
     file says `enabled: false` is returned with `enabled` unset; discovery leaves it out.
+    `adapt` is what a convention makes of the rule and of fields of its own.
     """
     decoded, problems = decode(text, path)
     if decoded is None:
@@ -57,6 +64,7 @@ def parse_rule(
         empty = Problem(Code.EMPTY_BODY, path)
         return None, (*problems, *found, *document.fields.problems, empty)
     rule = build_rule(document, Source(name, path, convention, origin))
+    rule = adapt(rule, document.fields) if adapt else rule
     return rule, (*problems, *found, *document.fields.problems)
 
 
