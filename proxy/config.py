@@ -92,9 +92,7 @@ class TtsrBlock(Section):
     @model_validator(mode="after")
     def _judge_has_a_model(self) -> Self:
         if self.judge == "on" and not self.judge_model:
-            raise ValueError(
-                "judge is on, but judgeModel names no model; name one or set judge to auto"
-            )
+            raise ValueError("judge is on, but judgeModel is empty; name one or set it to auto")
         return self
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ def raw_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-PACKED = {
+PACKED: dict[tuple[str, ...], Callable[[bytes], bytes]] = {
     ("gzip",): gzip.compress,
     ("deflate",): zlib.compress,
     ("identity",): bytes,

@@ -93,6 +93,7 @@ ttsr:
             "listen: {port: 70000}",
             "listen.port in FILE is 70000, but should be less than or equal to 65535.",
         ),
+        ("port: 1", "port in FILE is not a setting; did you mean listen.port."),
         ("listen: 3", "listen in FILE is 3, but should be a mapping of settings."),
         ("dryRun: maybe", "dryRun in FILE is 'maybe', but should be true or false."),
         ("turnBudget: -1", "turnBudget in FILE is -1, but should be greater than 0."),
@@ -100,8 +101,7 @@ ttsr:
         ("tools: {put: {}}", "tools.put.family in FILE should be set."),
         (
             "ttsr: {judge: on}",
-            "ttsr in FILE: judge is on, but judgeModel names no model; "
-            "name one or set judge to auto.",
+            "ttsr in FILE: judge is on, but judgeModel is empty; name one or set it to auto.",
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_the_database_is_in_the_state_directory(environ: dict[str, str], place: 
 def test_settings_are_frozen(tmp_path: Path) -> None:
     """A turn keeps the settings with which it began."""
     with pytest.raises(ValidationError):
-        read(tmp_path).settings.release = "cut"  # type: ignore[misc]
+        read(tmp_path).settings.release = "cut"
 
 
 def test_effective_shows_no_secret(tmp_path: Path) -> None:
