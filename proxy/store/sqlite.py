@@ -1,1 +1,0 @@
-"""Ledger and audit in one SQLite file (WAL, 0600, schema versioned)."""
