@@ -46,10 +46,13 @@ class Unread:
 
 
 class Tree(Protocol):
-    """The files that discovery may see. Neither method raises."""
+    """The files that discovery may see. No method raises."""
 
     def list(self, directory: str) -> tuple[tuple[TreeEntry, ...], tuple[Unread, ...]]:
         """Entries of a directory, none where it is missing, and what could not be used."""
+
+    def kind(self, path: str) -> Kind | None:
+        """Tell what is there; None where nothing is, or nothing that may be used."""
 
     def read(self, path: str) -> bytes | Unread:
         """Read a whole file; at least one byte more than a rule may have is enough."""
@@ -160,7 +163,7 @@ def rules_in(
 ) -> Iterator[Candidate | Unread]:
     """Rule files directly in a directory, by name; hidden ones are left out."""
     entries, unread = tree.list(directory)
-    yield from unread
+    yield from (each for each in unread if each.path == directory or each.path.endswith(endings))
     files = sorted(
         entry.name
         for entry in entries
@@ -171,12 +174,6 @@ def rules_in(
     for name in files[:MOST_FILES]:
         stem, _ = posixpath.splitext(name)
         yield Candidate(posixpath.join(directory, name), stem, origin, adapt=adapt)
-
-
-def has_entry(tree: Tree, directory: str, name: str, kind: Kind | None = None) -> bool:
-    """Whether a directory holds an entry of that name (and kind)."""
-    entries, _ = tree.list(directory)
-    return any(entry.name == name and kind in (None, entry.kind) for entry in entries)
 
 
 def ancestors(directory: str) -> Iterator[str]:
@@ -194,6 +191,6 @@ def up_to_repository(tree: Tree, workspace: str) -> tuple[str, ...]:
     passed: list[str] = []
     for directory in ancestors(workspace):
         passed.append(directory)
-        if has_entry(tree, directory, ".git"):
+        if tree.kind(posixpath.join(directory, ".git")):
             return tuple(passed)
     return (workspace,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from rules_engine.discovery import (
     Candidate,
     Found,
@@ -19,12 +21,12 @@ _NAME = ".clinerules"
 
 def _find(tree: Tree, roots: Roots) -> Found:
     for directory in ancestors(roots.workspace) if roots.workspace else ():
-        entries, _ = tree.list(directory)
-        kind = next((entry.kind for entry in entries if entry.name == _NAME), None)
+        path = posixpath.join(directory, _NAME)
+        kind = tree.kind(path)
         if kind is Kind.DIRECTORY:
-            yield from rules_in(tree, f"{directory}/{_NAME}", Origin.PROJECT, (".md",))
+            yield from rules_in(tree, path, Origin.PROJECT, (".md",))
         elif kind is Kind.FILE:
-            yield Candidate(f"{directory}/{_NAME}", "clinerules", Origin.PROJECT)
+            yield Candidate(path, "clinerules", Origin.PROJECT)
         if kind:
             return
 

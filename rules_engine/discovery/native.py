@@ -12,7 +12,6 @@ from rules_engine.discovery import (
     Provider,
     Roots,
     Tree,
-    has_entry,
     rules_in,
     up_to_repository,
 )
@@ -45,7 +44,7 @@ def _project_sticky(tree: Tree, workspace: str) -> Iterator[Candidate]:
 
 
 def _sticky(tree: Tree, directory: str, name: str, origin: Origin) -> Iterator[Candidate]:
-    if has_entry(tree, directory, _STICKY, Kind.FILE):
+    if tree.kind(f"{directory}/{_STICKY}") is Kind.FILE:
         yield Candidate(f"{directory}/{_STICKY}", name, origin, adapt=_always)
 
 

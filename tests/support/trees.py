@@ -24,6 +24,12 @@ class DictTree:
         }
         return tuple(TreeEntry(name, kind) for name, kind in kinds.items()), ()
 
+    def kind(self, path: str) -> Kind | None:
+        if path in self._files:
+            return Kind.FILE
+        below = any(each.startswith(f"{path.rstrip('/')}/") for each in self._files)
+        return Kind.DIRECTORY if below else None
+
     def read(self, path: str) -> bytes | Unread:
         self.reads.append(path)
         content = self._files[path]
