@@ -1,40 +1,55 @@
-"""`ToolFamily`: a call so far to canonical tool, paths and added source per file and edit."""
+"""A call so far to the tools that it counts as, its files, and the source that it adds.
+
+Matched is, per file and edit, what the call would add; never old text, context or arguments that
+are no source. What no family explains is matched, once finished, as its string values, each alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from rules_engine.arguments import ArgumentDecoder, ArgumentPath, Change, ChangeKind, Leaf
+from rules_engine.claims import (
+    Claim,
+    Claims,
+    Seen,
+    certain_at,
+    final_paths,
+    paths_by_key,
+    place,
+    refuted,
+)
+from rules_engine.families import (
+    HEURISTIC,
+    PatchFormat,
+    ToolFamily,
+    possible_names,
+)
+from rules_engine.freeform import FreeformReader
+from rules_engine.patches import patch_reader
+from rules_engine.reader import Reader
+from rules_engine.sections import PatchText, Section, Window
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """The source that a call adds at one place (one file and edit), as far as it was read.
-
-    key: stable identity inside the call. text: decoded, append-only. paths: the file as the call
-    names it (several where the tool names several); empty where the tool has none.
-    settled: tool and path can no longer change (keys already seen), so a hit may count now;
-    `settled_at`: the offset in the call's raw argument text at which that became so.
-    """
-
-    key: str
-    text: str
-    paths: tuple[str, ...]
-    settled: bool
-    settled_at: int
+__all__ = ["CallReader", "Section", "ToolFamily", "make_reader", "possible_names"]
 
 
 class CallReader(Protocol):
-    """Reads one call incrementally; linear in the argument text; any cutting gives the same."""
+    """Reads one call incrementally; linear in the argument text; any cutting gives the same.
+
+    `sections` joins a text anew after it grew; to follow a long call, `take` what is new.
+    """
 
     @property
     def names(self) -> tuple[str, ...]:
         """The tool's own name and its canonical ones (lower case); empty until it is named."""
 
     def name(self, name: str) -> None:
-        """The call's name is settled."""
+        """Take the call's settled name."""
 
     def feed(self, text: str) -> None:
-        """The next piece of raw argument text."""
+        """Read the next piece of raw argument text."""
 
     def close(self) -> None:
         """Nothing more comes: settles what is open and falls back to the decoded strings."""
@@ -43,5 +58,226 @@ class CallReader(Protocol):
     def sections(self) -> tuple[Section, ...]:
         """All sections so far, in order of first appearance; closed ones keep their text."""
 
+    def take(self) -> tuple[Section, ...]:
+        """Give the sections that changed since the last `take`; each `text` is only what is new."""
+
     def arrival(self, key: str, length: int) -> int:
         """Offset in the raw argument text after which the first `length` characters were known."""
+
+
+def make_reader(families: Iterable[ToolFamily], *, freeform: bool) -> CallReader:
+    """Make a reader of one call. `freeform`: its input is raw text, not JSON."""
+    known = tuple(families)
+    return FreeformReader(known) if freeform else ArgumentsReader(known)
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A string argument that families claim; `claims` are those that are still open.
+
+    `told`: how much of its text was passed on (the decoder may be ahead).
+    """
+
+    leaf: Leaf
+    key: str
+    claims: list[Claim]
+    told: int = 0
+    window: Window | None = None
+    patches: dict[PatchFormat, PatchText] = field(default_factory=dict)
+
+    def windows(self) -> list[Window]:
+        own = [] if self.window is None else [self.window]
+        return own + [window for patch in self.patches.values() for window in patch.windows]
+
+
+class ArgumentsReader(Reader):
+    """Reads a call's JSON arguments."""
+
+    def _begin(self, families: tuple[ToolFamily, ...]) -> None:
+        self._claims = Claims(families or HEURISTIC)
+        self._guessing = not families
+        self._decoder = ArgumentDecoder(self._claims.unwraps)
+        self._seen = Seen()
+        self._entries: dict[int, _Entry] = {}
+        self._undecided: list[_Entry] = []
+        self._unsettled: dict[str, Window] = {}
+
+    def _read(self, text: str, _start: int) -> None:
+        for change in self._decoder.feed(text):
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        self._seen.note(change)
+        match change.kind:
+            case ChangeKind.OPENED if change.leaf is not None:
+                self._open(change.leaf)
+            case ChangeKind.GREW if change.leaf is not None:
+                self._grow(self._entries.get(change.leaf.number), change.piece, change.start)
+            case _:
+                if self._claims.guides(change.path):
+                    self._resolve()
+
+    def _open(self, leaf: Leaf, told: int = 0) -> None:
+        claims = self._claims.on(leaf.path)
+        if claims:
+            entry = _Entry(leaf, _key(leaf.path), list(claims), told)
+            self._entries[leaf.number] = entry
+            self._decide(entry)
+
+    def _grow(self, entry: _Entry | None, piece: str, start: int) -> None:
+        if entry is None:
+            return
+        entry.told = start + len(piece)
+        if entry.window is not None:
+            self._windows.touch(entry.window)
+        new = [w for p in entry.patches.values() for w in p.feed(piece, start, self._windows)]
+        self._await(self._windows.add_in_order(new))
+
+    def _resolve(self) -> None:
+        """Look again at what waits: a value that can settle a tool or a path is known."""
+        undecided, self._undecided = self._undecided, []
+        for entry in undecided:
+            self._decide(entry)
+        unsettled, self._unsettled = self._unsettled, {}
+        self._await(unsettled.values())
+
+    def _decide(self, entry: _Entry) -> None:
+        path = entry.leaf.path
+        still = []
+        for claim in entry.claims:
+            if refuted(claim.family, path, self._seen):
+                continue
+            at = certain_at(claim.family, path, self._seen)
+            if at is None:
+                still.append(claim)
+            else:
+                self._grant(entry, claim, max(at, self._named_at))
+        entry.claims = still
+        if still:
+            self._undecided.append(entry)
+        self._await(entry.windows())
+
+    def _grant(self, entry: _Entry, claim: Claim, floor: int) -> None:
+        if claim.format is None:
+            self._grant_added(entry, claim, floor)
+        else:
+            self._grant_patch(entry, claim.format, claim, floor)
+
+    def _grant_added(self, entry: _Entry, claim: Claim, floor: int) -> None:
+        if entry.window is None:
+            growth, path = entry.leaf.growth, entry.leaf.path
+            entry.window = Window(entry.key, growth, self._own, floor, path)
+            self._windows.add(entry.window)
+        entry.window.lend(claim.family, claim.canonical)
+        self._windows.touch(entry.window)
+
+    def _grant_patch(self, entry: _Entry, shape: PatchFormat, claim: Claim, floor: int) -> None:
+        known = entry.patches.get(shape)
+        if known is not None:
+            known.families = (*known.families, claim.family)
+            known.names = tuple(dict.fromkeys((*known.names, *claim.canonical)))
+            for window in known.windows:
+                window.lend(claim.family, claim.canonical)
+            return
+        growth, names = entry.leaf.growth, (*self._own, *claim.canonical)
+        patch = PatchText(
+            patch_reader(shape, growth),
+            growth,
+            f"{entry.key}#{shape}",
+            tuple(dict.fromkeys(names)),
+            floor,
+            entry.leaf.path,
+            (claim.family,),
+            [],
+        )
+        entry.patches[shape] = patch
+        self._windows.add_in_order(patch.feed(growth.text[: entry.told], 0, self._windows))
+
+    def _await(self, windows: Iterable[Window]) -> None:
+        """Settle what can be settled; keep the others for when more is known."""
+        for window in windows:
+            if window.settled:
+                continue
+            found = place(window.families, window.argument, self._seen)
+            if found is None:
+                self._unsettled[window.key] = window
+            else:
+                window.settle(found.paths, found.at)
+                self._windows.touch(window)
+
+    def _finish(self) -> None:
+        for change in self._decoder.close():
+            self._apply(change)
+        self._seen.closed = True
+        self._resolve()
+        self._close_patches()
+        removed = self._claims
+        if not self._explained() and not self._guessing:
+            self._guess()
+        self._final_paths()
+        if not self._explained() or (self._guessing and not any(w.paths for w in self._windows)):
+            self._fall_back(removed)
+
+    def _close_patches(self) -> None:
+        for entry in self._entries.values():
+            new = [w for patch in entry.patches.values() for w in patch.close(self._windows)]
+            self._await(self._windows.add_in_order(new))
+
+    def _explained(self) -> bool:
+        """Say whether a family found source, or recognised a patch (that may add nothing)."""
+        patches = (patch for entry in self._entries.values() for patch in entry.patches.values())
+        return bool(self._windows) or any(patch.reader.recognised for patch in patches)
+
+    def _guess(self) -> None:
+        """Try what fits any tool: the families of this name explain nothing."""
+        removed, self._claims, self._guessing = self._claims, Claims(HEURISTIC), True
+        for leaf in self._plain_leaves():
+            if not removed.removes(leaf.path):
+                self._open(leaf, told=leaf.growth.length)
+        self._close_patches()
+
+    def _plain_leaves(self) -> list[Leaf]:
+        """Give the string values, without those that were read as JSON with success."""
+        return [
+            leaf
+            for leaf in self._decoder.leaves
+            if leaf.wrapped is None or leaf.wrapped.fault is not None
+        ]
+
+    def _final_paths(self) -> None:
+        for window in self._windows:
+            if window.named_by_text:
+                continue
+            paths = final_paths(window.families, window.argument, self._seen)
+            if not paths and any(family.paths for family in window.families):
+                paths = paths_by_key(self._seen)
+            if not window.settled:
+                window.settle(paths, self._fed)
+            window.paths = paths
+            self._windows.touch(window)
+
+    def _fall_back(self, removed: Claims) -> None:
+        """Match the string values that are no section yet, each alone; else the raw text."""
+        leaves = self._plain_leaves()
+        paths = paths_by_key(self._seen)
+        for leaf in leaves:
+            entry = self._entries.get(leaf.number)
+            has_window = entry is not None and entry.window is not None
+            if has_window or removed.removes(leaf.path) or not leaf.growth.length:
+                continue
+            window = Window(f"value:{_key(leaf.path)}", leaf.growth, self._own, self._fed)
+            window.settle(paths, self._fed)
+            self._windows.add(window)
+        if not leaves and self._decoder.fault is not None:
+            self._read_as_raw()
+
+    def _read_as_raw(self) -> None:
+        """Read arguments that are no JSON at all: perhaps a bare patch."""
+        reader = FreeformReader(self._families, self._windows)
+        reader.feed("".join(self._raw))
+        reader.name(self._own[0] if self._own else "")
+        reader.close()
+
+
+def _key(path: ArgumentPath) -> str:
+    return "/".join(str(step) for step in path)

@@ -1,0 +1,81 @@
+"""Reads the raw input of a custom tool, which is no JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rules_engine.families import HEURISTIC, PatchFormat, ToolFamily, canonical_of
+from rules_engine.growth import Growth, Joiner
+from rules_engine.patches import patch_reader
+from rules_engine.reader import Reader
+from rules_engine.sections import PatchText, Window
+
+
+class FreeformReader(Reader):
+    """Reads a custom tool's raw input: patch text where a family says so, else one section."""
+
+    def _begin(self, families: tuple[ToolFamily, ...]) -> None:
+        self._growth = Growth()
+        self._joiner = Joiner(self._growth)
+        self._told = 0
+        self._patches: list[PatchText] = []
+        self._plain: Window | None = None
+        formats = _freeform_formats(families)
+        canonical = tuple(name for family in families for name in canonical_of(family))
+        lent = tuple(dict.fromkeys((*self._own, *canonical)))
+        for shape, names in formats.items():
+            reader = patch_reader(shape, self._growth)
+            patch_names = tuple(dict.fromkeys((*self._own, *names)))
+            self._patches.append(
+                PatchText(
+                    reader, self._growth, f"input#{shape}", patch_names, self._named_at, (), (), []
+                )
+            )
+        if not formats:
+            self._plain = self._whole(lent)
+
+    def _whole(self, names: tuple[str, ...]) -> Window:
+        window = Window("input", self._growth, names, self._named_at)
+        window.settle((), 0)
+        self._windows.add(window)
+        return window
+
+    def _read(self, text: str, start: int) -> None:
+        self._joiner.write(text, start)
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        piece, start = self._growth.since(self._told), self._told
+        self._told = self._growth.length
+        if self._plain is not None:
+            self._windows.touch(self._plain)
+        new = [w for patch in self._patches for w in patch.feed(piece, start, self._windows)]
+        _settle_all(self._windows.add_in_order(new))
+
+    def _finish(self) -> None:
+        self._joiner.end(self._fed)
+        self._pass_on()
+        new = [w for patch in self._patches for w in patch.close(self._windows)]
+        _settle_all(self._windows.add_in_order(new))
+        read = any(patch.reader.recognised for patch in self._patches)
+        if self._plain is None and not read and self._growth.length:
+            self._whole(self._own).settle((), self._fed)
+
+
+def _settle_all(windows: Iterable[Window]) -> None:
+    for window in windows:
+        if not window.settled:
+            window.settle((), 0)
+
+
+def _freeform_formats(families: Iterable[ToolFamily]) -> dict[PatchFormat, tuple[str, ...]]:
+    """Give the formats to try, with the canonical names that each lends."""
+    found = tuple(families)
+    if not found:
+        patches = (patch for family in HEURISTIC for patch in family.patches)
+        return {patch.format: ("edit",) for patch in patches}
+    formats: dict[PatchFormat, tuple[str, ...]] = {}
+    for family in found:
+        for shape in family.freeform:
+            formats[shape] = (*formats.get(shape, ()), *family.canonical)
+    return formats
