@@ -68,8 +68,9 @@ def wire(*chunks: Any) -> bytes:
     )
 
 
-def read(stream: bytes, profile: Profile | None = None) -> list[tuple[SseEvent, Decoded]]:
-    reader, decoder = SseReader(), ChatDecoder(profile or Profile())
+def read(stream: bytes, decoder: ChatDecoder | None = None) -> list[tuple[SseEvent, Decoded]]:
+    """Read a stream's events."""
+    reader, decoder = SseReader(), decoder or ChatDecoder(Profile())
     events = list(reader.feed(stream))
     if (tail := reader.tail()) is not None:
         events.append(tail)
@@ -92,7 +93,8 @@ class Client:
         """One attempt, of which the first `release` events are released (None: all)."""
         if self.attempts:
             self.continuation.reissued(seam)
-        events = read(wire(*chunks), self.profile)
+        self.decoder = ChatDecoder(self.profile)
+        events = read(wire(*chunks), self.decoder)
         before = len(self.got)
         for event, decoded in events[:release]:
             put = self.continuation.later if self.attempts else self.continuation.first

@@ -72,13 +72,14 @@ def _add(out: Answer, choice: dict[str, Any]) -> None:
     out.text += delta.get("content") or ""
     out.reasoning += delta.get("reasoning_content") or ""
     out.finish = choice.get("finish_reason") or out.finish
-    for piece in delta.get("tool_calls") or ():
+    old = delta.get("function_call")
+    for piece in delta.get("tool_calls") or ([{"index": 0, "function": old}] if old else ()):
         while len(out.calls) <= piece["index"]:
             out.calls.append({"id": None, "name": "", "arguments": ""})
-        call, body = out.calls[piece["index"]], piece.get("function") or {}
+        call, body = out.calls[piece["index"]], piece.get("function", piece.get("custom")) or {}
         call["id"] = piece.get("id") or call["id"]
         call["name"] += body.get("name") or ""
-        call["arguments"] += body.get("arguments") or ""
+        call["arguments"] += body.get("arguments", body.get("input")) or ""
 
 
 def _framed(stream: bytes) -> tuple[list[str], list[str]]:

@@ -94,7 +94,7 @@ class ChatContinuation:
         return name + written(chunk)
 
     def reissued(self, seam: str) -> None:
-        """Begin a new attempt; `seam` goes out in front of the first that it says."""
+        """Begin a new attempt; `seam` goes out in front of its first text."""
         self._later = True
         self._attempt = _Attempt(seam or self._attempt.seam, hide_reasoning=self._shown.text)
 
@@ -147,7 +147,7 @@ class ChatContinuation:
             return b""
         self._attempt.calls = HeldCalls()
         gap = "\n\n" if self._shown.text and not self._attempt.seam else ""
-        out = self._said({"content": gap + text})
+        out = self._said(gap + text)
         return out + self._finish_reason("stop", {}) + self._end(mark=True)
 
     def error(self, message: str, code: str) -> bytes:
@@ -207,11 +207,11 @@ class ChatContinuation:
         kept = [self._prose(choice, envelope, decoded) for choice in choices(chunk)]
         said = [choice for choice in kept if choice is not None]
         if said:
-            return self._send({**envelope, "choices": said}, seam=_has_content(said))
+            return self._send({**envelope, "choices": said}, text=bool(_text(decoded.events)))
         # An empty array of choices behind a call ends the collection of calls in some clients.
-        bare = not kept and not self._shown.calls
+        bare = not kept and not self._shown.calls and chunk.get("usage") is None
         if bare and any(v not in EMPTY for k, v in envelope.items() if k not in _ENVELOPE):
-            return self._send({**envelope, "choices": []}, seam=False)
+            return self._send({**envelope, "choices": []})
         return b""
 
     def _prose(
@@ -267,7 +267,7 @@ class ChatContinuation:
         for call in self._attempt.calls.sent(self._shown.indices):
             for shell, delta in call:
                 choice = {**shell["choices"][0], "delta": delta, "finish_reason": None}
-                out.append(self._send({**shell, "choices": [choice]}, seam=True))
+                out.append(self._send({**shell, "choices": [choice]}))
             self._shown.calls = True
             self._shown.indices += 1
         return b"".join(out)
@@ -283,31 +283,30 @@ class ChatContinuation:
         self._shown.finish = True
         shell = ending or {**self._shown.envelope(), "choices": [{"index": 0}]}
         choice = {**shell["choices"][0], "delta": {}, "finish_reason": reason}
-        return self._send({**shell, "choices": [choice]}, seam=True)
+        return self._send({**shell, "choices": [choice]})
 
     def _end(self, *, mark: bool) -> bytes:
         self._ended = True
         out, tail = b"", self._attempt.tail
         if self._usage_asked and tail is not None:
-            out = self._send(tail, seam=False)
+            out = self._send(tail)
         if mark and not self._shown.done:
             self._shown.done = True
             out += _DONE
         return out
 
-    def _said(self, delta: JsonObject) -> bytes:
-        """Send a chunk of ours."""
-        choice = {"index": 0, "delta": delta, "finish_reason": None}
-        return self._send({**self._shown.envelope(), "choices": [choice]}, seam=True)
+    def _said(self, text: str) -> bytes:
+        """Send text of ours."""
+        choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+        return self._send({**self._shown.envelope(), "choices": [choice]}, text=True)
 
-    def _send(self, chunk: JsonObject, *, seam: bool) -> bytes:
-        """Write the chunk as an event of this answer, behind the seam if that is due."""
+    def _send(self, chunk: JsonObject, *, text: bool = False) -> bytes:
+        """Write the chunk as an event of this answer; in front of its text what seam is due."""
         out = b""
-        if seam and self._attempt.seam:
-            text, self._attempt.seam = self._attempt.seam, ""
-            out = self._said({"content": text})
-        if _has_content(chunk["choices"]):
-            self._shown.text = True
+        if text and self._attempt.seam:
+            seam, self._attempt.seam = self._attempt.seam, ""
+            out = self._said(seam)
+        self._shown.text = self._shown.text or text
         return out + written(self._shown.stamp(chunk))
 
 
@@ -330,10 +329,6 @@ def _says(choice: JsonObject) -> bool:
 def _ends(choice: JsonObject) -> bool:
     """Whether a finish reason stands in a choice: its other keys then go out with that."""
     return choice.get("finish_reason") not in EMPTY
-
-
-def _has_content(said: list[JsonObject]) -> bool:
-    return any(choice["delta"].get("content") not in EMPTY for choice in said)
 
 
 def _text(events: Iterable[TurnEvent]) -> str:
