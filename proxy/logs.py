@@ -7,7 +7,6 @@ import logging
 import logging.handlers
 import queue
 import re
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -53,12 +52,14 @@ class DroppingQueueHandler(logging.handlers.QueueHandler):
 
 
 @contextmanager
-def logging_to(stream: TextIO = sys.stderr, level: str = "info") -> Iterator[DroppingQueueHandler]:
-    """Log to `stream` inside the context, from a thread of its own; one of `LEVELS`.
+def logging_to(
+    stream: TextIO | None = None, level: str = "info", *, waiting: int = WAITING_LINES
+) -> Iterator[DroppingQueueHandler]:
+    """Log to `stream` (standard error) inside the context; `level` is one of `LEVELS`.
 
     Whoever writes to a full pipe waits; here that is the thread, not the event loop.
     """
-    lines: _Lines = queue.Queue(WAITING_LINES)
+    lines: _Lines = queue.Queue(waiting)
     handler = DroppingQueueHandler(lines)
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     writer = threading.Thread(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -44,7 +44,7 @@ class TailSettings:
     """
 
     url: str
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     as_json: bool = False
     reconnect: bool = True
 

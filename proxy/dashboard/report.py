@@ -116,7 +116,7 @@ def _figures(listed: Sequence[ListedRule], counts: Counts) -> dict[str, int]:
 def _composition(listed: Sequence[ListedRule]) -> dict[str, dict[str, int]]:
     return {
         "sources": _numbered(entry.rule.convention for entry in listed),
-        "states": _numbered(entry.reason or _state(entry) for entry in listed),
+        "states": _numbered(_why_off(entry) or _state(entry) for entry in listed),
         "triggers": _numbered(kind for entry in listed for kind in _triggers(entry.rule)),
     }
 
@@ -160,6 +160,11 @@ def _described(listed: ListedRule) -> dict[str, Any]:
 
 def _state(listed: ListedRule) -> str:
     return "off" if listed.bucket is Bucket.INACTIVE else "in_force"
+
+
+def _why_off(listed: ListedRule) -> str | None:
+    """Answer with the reason of a rule that is off; one in force may have a reason too."""
+    return listed.reason if listed.bucket is Bucket.INACTIVE else None
 
 
 def _triggers(rule: Rule) -> list[str]:

@@ -10,10 +10,11 @@ import anyio
 import pytest
 
 from proxy.audit import Action, Audit, AuditLimits, TurnLabel, hit_record
-from proxy.store import HitQuery, HitRecord, RuleCount, StoreUnavailable, TurnRecord
+from proxy.store import HitQuery, HitRecord, RuleCount, StoreUnavailable
 from rules_engine.decisions import Hit
 from rules_engine.rule import Rule
 from rules_engine.scope import Surface
+from tests.support.audit_rows import a_hit, a_turn
 from tests.support.memory_store import MemoryAuditLog
 
 pytestmark = pytest.mark.anyio
@@ -25,44 +26,6 @@ NEVER_ALONE = AuditLimits(gather=3600, patience=1.0)
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-def a_hit(rule: str = "no-any", action: str = "interrupt", **values: object) -> HitRecord:
-    fields: dict[str, object] = {
-        "time": 1000.0,
-        "conversation": "c1",
-        "turn": "t1",
-        "attempt": 1,
-        "agent": "opencode",
-        "model": "m",
-        "rule": rule,
-        "rule_path": f".omp/rules/{rule}.md",
-        "surface": "text",
-        "tool": None,
-        "target_path": None,
-        "action": action,
-        "excerpt": "const x: any",
-        "offset": 7,
-        "leaked": False,
-        "outcome": "reissued",
-    }
-    return HitRecord(**(fields | values))  # type: ignore[arg-type]
-
-
-def a_turn(turn: str = "t1") -> TurnRecord:
-    return TurnRecord(
-        time=1000.0,
-        conversation="c1",
-        turn=turn,
-        agent="opencode",
-        model="m",
-        workspace="/w",
-        attempts=2,
-        withheld_characters=12,
-        usage=({"total_tokens": 5}, None),
-        outcome="completed",
-        cured=True,
-    )
 
 
 @asynccontextmanager
