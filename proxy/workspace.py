@@ -1,1 +1,310 @@
-"""Disk to `Tree`, watched; one `RuleSet` per workspace and role, cached."""
+"""One rule set per workspace and agent role: which directories may be read, caching, reloading.
+
+Discovery and compiling run on threads of their own; state changes on the event loop alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import rules_engine
+from proxy.config import Settings
+from proxy.disk import DiskTree, Mark, has_changed
+from proxy.errors import OurFault
+from rules_engine.discovery import Roots, discover
+from rules_engine.problems import Problem
+from rules_engine.rule import Rule
+from rules_engine.ruleset import RuleSet, RuleSetOptions, build
+
+MOST_LIVE = 32
+MOST_LABELS = 256
+RELOAD_WAIT = 1.0
+BUILTINS = Path(rules_engine.__file__).parent / "builtin"
+
+_log = logging.getLogger(__name__)
+
+
+class RulesNotReady(OurFault):
+    """The rules of a workspace could not be had within `rulesTimeout`."""
+
+    status = 503
+    code = "rules_not_ready"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceOptions:
+    """Where rules come from and who may name a directory.
+
+    `workspaces`: directories that a request may name, with what lies below them; on a loopback
+    bind the user's own directories too. `rules_timeout` and `poll` in seconds: how long a
+    request waits for its rules, and how often files are looked at for changes at most.
+    """
+
+    workspace: Path
+    workspaces: tuple[Path, ...] = ()
+    rules: RuleSetOptions = field(default_factory=RuleSetOptions)
+    loopback: bool = True
+    home: Path | None = None
+    user_rules_dir: Path | None = None
+    dsh_home: Path | None = None
+    plugin_roots: tuple[Path, ...] = ()
+    copilot_dirs: tuple[Path, ...] = ()
+    builtins: Path | None = BUILTINS
+    rules_timeout: float = 5.0
+    poll: float = 0.5
+
+    @classmethod
+    def of(
+        cls, settings: Settings, *, loopback: bool, home: Path | None, dsh_home: Path | None = None
+    ) -> WorkspaceOptions:
+        """Take what concerns rules out of the settings."""
+        block = settings.ttsr
+        return cls(
+            workspace=settings.workspace,
+            workspaces=settings.workspaces,
+            rules=RuleSetOptions(
+                enabled=settings.enabled and block.enabled,
+                interrupt_mode=block.interrupt_mode,
+                context_mode=block.context_mode,
+                repeat_mode=block.repeat_mode,
+                repeat_gap=block.repeat_gap,
+                builtin_rules=block.builtin_rules,
+                disabled_rules=block.disabled_rules,
+                mode_overrides=block.mode_overrides,
+                trust_user_only=settings.trust == "user-only",
+            ),
+            loopback=loopback,
+            home=home,
+            user_rules_dir=settings.user_rules_dir,
+            dsh_home=dsh_home or (home / ".dsh" if home else None),
+            plugin_roots=settings.plugin_roots,
+            copilot_dirs=settings.copilot_instruction_dirs,
+            rules_timeout=settings.rules_timeout,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A rule set with what it was made from. `checked`: when its files were last looked at."""
+
+    ruleset: RuleSet
+    rules: tuple[Rule, ...]
+    problems: tuple[Problem, ...]
+    options: WorkspaceOptions
+    marks: Mapping[str, Mark]
+    checked: float
+
+
+_Key = tuple[str, str]
+
+
+class Workspaces:
+    """Rule sets by workspace and role, at most 32 of them; files are looked at again by need.
+
+    A turn keeps the set that it was given. `clock`: seconds, monotonic.
+    """
+
+    def __init__(
+        self, options: WorkspaceOptions, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._options = options
+        self._clock = clock
+        self._places: dict[str, tuple[str, float]] = {}
+        self._held: OrderedDict[_Key, _Held] = OrderedDict()
+        self._pending: dict[_Key, asyncio.Future[_Held | None]] = {}
+        self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rules")
+
+    def reconfigure(self, options: WorkspaceOptions) -> None:
+        """Use other settings from the next turn on; sets are rebuilt when they are asked for."""
+        self._options = options
+        self._places.clear()
+        self._pending.clear()
+
+    def directory(self, label: str | None) -> str:
+        """Give the directory whose rules govern a request that names `label`.
+
+        The configured one, where the label is empty, unknown here, or not allowed; such a label
+        still serves as the root that globs are relative to.
+        """
+        name, now = (label or "").strip(), self._clock()
+        place, looked = self._places.get(name, ("", now))
+        if not place or now - looked >= self._options.poll:
+            place = _directory(self._options, name)
+            if len(self._places) >= MOST_LABELS:
+                self._places.clear()
+            self._places[name] = place, now
+        return place
+
+    @property
+    def live(self) -> tuple[tuple[str, str, RuleSet], ...]:
+        """Directory, role and rule set of each that is held, the newest last."""
+        return tuple((*key, held.ruleset) for key, held in self._held.items())
+
+    async def ruleset(self, label: str | None = None, role: str = "main") -> RuleSet:
+        """Give the rule set in force; raises RulesNotReady where there is none in time."""
+        key = (self.directory(label), role)
+        held = self._held.get(key)
+        patience = self._options.rules_timeout
+        if held and held.options == self._options:
+            self._held.move_to_end(key)
+            if self._clock() - held.checked < self._options.poll:
+                return held.ruleset
+            # A slow disk must not delay every turn while there is a set to go on with.
+            patience = min(patience, RELOAD_WAIT)
+        try:
+            async with asyncio.timeout(patience):
+                found = await asyncio.shield(self._refresh(key, held))
+        except TimeoutError:
+            found = None
+        last = found or held
+        if last is None:
+            raise RulesNotReady(
+                f"the rules of {_tail(key[0])} were not ready within "
+                f"{self._options.rules_timeout:g} s; try again or raise rulesTimeout",
+                retry_after=1,
+            )
+        return last.ruleset
+
+    def _refresh(self, key: _Key, held: _Held | None) -> asyncio.Future[_Held | None]:
+        """Look at the files on another thread; whoever asks meanwhile waits for the same look."""
+        pending = self._pending.get(key)
+        if pending is None:
+            look = _Look(key, held, self._options, self._clock)
+            loop = asyncio.get_running_loop()
+            pending = loop.run_in_executor(self._threads, look.run)
+            self._pending[key] = pending
+            pending.add_done_callback(lambda done: self._keep(key, done))
+        return pending
+
+    def _keep(self, key: _Key, done: asyncio.Future[_Held | None]) -> None:
+        if self._pending.get(key) is done:
+            del self._pending[key]
+        found = None if done.cancelled() else done.result()
+        if found is None or found.options != self._options:
+            return
+        self._held[key] = found
+        self._held.move_to_end(key)
+        while len(self._held) > MOST_LIVE:
+            self._held.popitem(last=False)
+
+    def close(self) -> None:
+        """Begin no further look at the disk."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at the disk for one workspace and role, on a thread."""
+
+    key: _Key
+    held: _Held | None
+    options: WorkspaceOptions
+    clock: Callable[[], float]
+
+    def run(self) -> _Held | None:
+        """Give the set in force after the look; None where it could not be built."""
+        try:
+            return self._found()
+        except Exception:  # noqa: BLE001 - a defect of ours must leave the last good set in force
+            _log.exception("the rules of %s could not be built", _tail(self.key[0]))
+            return None
+
+    def _found(self) -> _Held:
+        now = self.clock()
+        held = self.held
+        same = held is not None and held.options == self.options
+        if held and same and not has_changed(held.marks):
+            return replace(held, checked=now)
+        directory, role = self.key
+        roots, tree = _roots(self.options, directory)
+        rules, problems = discover(tree, roots)
+        if held and same and (rules, problems) == (held.rules, held.problems):
+            return replace(held, marks=tree.marks, checked=now)
+        ruleset = build(rules, replace(self.options.rules, agent=role), problems)
+        return _Held(ruleset, rules, problems, self.options, tree.marks, now)
+
+
+def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:
+    home = _real(options.home)
+    plugins = tuple(str(path.resolve()) for path in options.plugin_roots)
+    copilot = tuple(str(path.resolve()) for path in options.copilot_dirs)
+    roots = Roots(
+        home=home,
+        workspace=directory,
+        user_rules_dir=_real(options.user_rules_dir),
+        dsh_home=_real(options.dsh_home),
+        plugin_roots=plugins,
+        copilot_dirs=copilot,
+        builtins=_real(options.builtins),
+    )
+    # What a user keeps below home may be linked to anywhere below home; a repository, a plugin
+    # or a bundled file may not.
+    own = [path for path in (roots.user_rules_dir, roots.dsh_home) if path]
+    outside = [path for path in own if not (home and _lies_in(path, home))]
+    bounds = [home, _repository(directory), roots.builtins, *plugins, *copilot, *outside]
+    return roots, DiskTree(bound for bound in bounds if bound)
+
+
+def _real(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())
+
+
+def _repository(directory: str) -> str:
+    """Find the repository around a directory, else the directory."""
+    path = Path(directory)
+    return str(next((each for each in (path, *path.parents) if (each / ".git").exists()), path))
+
+
+def _directory(options: WorkspaceOptions, label: str) -> str:
+    root = options.workspace.resolve()
+    allowed = (root, *(path.resolve() for path in options.workspaces))
+    if not label or "\0" in label:
+        return str(root)
+    for candidate in _meant(label, options.home, allowed):
+        real = candidate.resolve()
+        if _is_directory(real) and (
+            any(_lies_in(str(real), str(each)) for each in allowed)
+            or (options.loopback and _is_own(real, options.home))
+        ):
+            return str(real)
+    return str(root)
+
+
+def _meant(label: str, home: Path | None, allowed: tuple[Path, ...]) -> Iterator[Path]:
+    """Directories that a label may mean: a path, a path below home, an allowed one's name."""
+    if label.startswith("/"):
+        yield Path(label)
+    elif label.startswith("~/") and home:
+        yield home / label[2:]
+    else:
+        yield from (path for path in allowed if path.name == label)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _is_own(path: Path, home: Path | None) -> bool:
+    if home and _lies_in(str(path), str(home.resolve())):
+        return True
+    return path.stat().st_uid == os.getuid()
+
+
+def _lies_in(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _tail(directory: str) -> str:
+    """Give a directory's own name, which tells enough in a message."""
+    return Path(directory).name or "the root directory"
