@@ -121,7 +121,7 @@ def _segments(form: str) -> tuple[_Segment, ...]:
         elif not found or found[-1] is not _ANY_DEPTH:
             found.append(_ANY_DEPTH)
     # `dir/**` is what lies below, never `dir` itself.
-    return (*found, re.compile(r"[\s\S]")) if found[-1] is _ANY_DEPTH else tuple(found)
+    return (*found, re.compile(r"[\s\S]+")) if found[-1] is _ANY_DEPTH else tuple(found)
 
 
 def _segment(part: str) -> re.Pattern[str]:
