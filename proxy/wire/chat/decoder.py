@@ -75,7 +75,7 @@ class _Choice:
             reasoning="".join(self.reasoning),
             calls=tuple(call_of(slot) for slot in self.calls.slots),
             raw_calls=tuple(raw_of(slot) for slot in self.calls.slots),
-            extra=write_json(self.fields.fields()).encode(),
+            extra=(write_json(self.fields.fields()) or "{}").encode(),
         )
 
     def _read_delta(self, delta: dict[str, Any]) -> list[TurnEvent]:

@@ -230,7 +230,9 @@ def call_of(slot: Slot) -> Call:
 def raw_of(slot: Slot) -> bytes:
     """Answer with the call as a message carries it: complete, unknown keys kept, no index."""
     body_key, text_key = ("custom", "input") if slot.kind == "custom" else ("function", "arguments")
+    body = {"name": slot.name, text_key: whole(slot.arguments)}
     raw: dict[str, Any] = {"id": slot.id} if slot.id else {}
-    raw["type"] = slot.kind
-    raw[body_key] = {"name": slot.name, text_key: whole(slot.arguments), **slot.body_extra}
-    return write_json({**raw, **slot.extra}).encode()
+    raw |= {"type": slot.kind, body_key: body}
+    complete = {**raw, body_key: {**body, **slot.body_extra}, **slot.extra}
+    # Unknown keys nested too deep to be written are left out, so that the call itself is not.
+    return (write_json(complete) or write_json(raw)).encode()
