@@ -63,6 +63,23 @@ class ToolFamily:
     freeform: tuple[PatchFormat, ...] = ()
 
 
+def shell_family(tools: tuple[str, ...], arguments: tuple[str, ...]) -> ToolFamily:
+    """Make the family of a shell tool: the command itself, and the files that it writes."""
+    return ToolFamily(
+        tools=tools,
+        canonical=("bash", "shell"),
+        added=arguments,
+        patches=tuple(
+            PatchArgument(argument, shape, canonical)
+            for argument in arguments
+            for shape, canonical in (
+                (PatchFormat.SHELL_ENVELOPE, ("edit",)),
+                (PatchFormat.HEREDOC, ("write",)),
+            )
+        ),
+    )
+
+
 _PREFIX_END = re.compile(r"__|[.:/]")
 
 

@@ -1,1 +1,124 @@
-"""How each agent is recognised and what its tools mean; one file an agent."""
+"""How each agent is recognised and what its tools mean; one file an agent.
+
+Everything here is data. A file defines `AGENT`; `collect` finds it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rules_engine.families import ToolFamily
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderMark:
+    """A header that is there, with a value that the pattern is found in (any case)."""
+
+    name: str
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a request shows which agent sent it, surest first.
+
+    headers: one of them suffices. user_agent: patterns. prompt: patterns, looked for near the
+    beginning of the system prompt. tools: sets of declared tools, one of which is there whole.
+    """
+
+    headers: tuple[HeaderMark, ...] = ()
+    user_agent: tuple[str, ...] = ()
+    prompt: tuple[str, ...] = ()
+    tools: tuple[frozenset[str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One coding agent.
+
+    session_headers: name the conversation, strongest first; session_json: the same inside a
+    header that holds JSON (header, key). sub_agent: marks of a request by a sub-agent.
+    side_headers, side_prompts: marks of a request for a title, a summary or a compaction.
+    workspace: patterns whose first group is the workspace, in the prompt or first user message.
+    """
+
+    name: str
+    marks: Marks = Marks()
+    families: tuple[ToolFamily, ...] = ()
+    session_headers: tuple[str, ...] = ()
+    session_json: tuple[tuple[str, str], ...] = ()
+    sub_agent: tuple[HeaderMark, ...] = ()
+    side_headers: tuple[HeaderMark, ...] = ()
+    side_prompts: tuple[str, ...] = ()
+    workspace: tuple[str, ...] = ()
+
+
+ANY_AGENT = Agent(
+    name="unknown",
+    session_headers=(
+        "thread-id",
+        "session-id",
+        "session_id",
+        "x-session-id",
+        "x-session-affinity",
+        "agent-session-id",
+        "goose-session-id",
+        "x-goose-session-id",
+        "x-deepseek-harness-session-id",
+        "x-litellm-session-id",
+        "x-opencode-session",
+        "x-kilo-session",
+        "x-roo-task-id",
+        "x-task-id",
+        "x-grok-conv-id",
+    ),
+    session_json=(("x-codex-turn-metadata", "thread_id"),),
+    sub_agent=(
+        HeaderMark("x-parent-session-id"),
+        HeaderMark("x-codex-parent-thread-id"),
+        HeaderMark("x-openai-subagent"),
+    ),
+    side_headers=(HeaderMark("x-deepseek-harness-compact", "1"),),
+    side_prompts=(
+        r"\btitle generator\b",
+        r"\btitle (?:for|of|that \w+) (?:the|this|an?|our) (?:\w+ ){0,3}(?:conversation|chat)\b",
+        r"\btitle (?:for|of|that \w+) (?:the|this|an?|our) (?:\w+ ){0,3}(?:session|thread)\b",
+        r"\bsummari[sz]\w* (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
+        r"\bsummary of (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
+        r"\b(?:context|conversation|history) compaction\b",
+        r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
+        r"\bprompt for continuing (?:the|this|our) conversation\b",
+    ),
+    workspace=(
+        r"<cwd>\s*([^<\r\n]+?)\s*</cwd>",
+        r"(?i:working directory)\s*:?[ \t]*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
+        r"(?i:working in the directory)\s*:?\s*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
+    ),
+)
+"""What holds whoever asks: marks that several agents share, and those of agents not listed."""
+
+
+def collect() -> tuple[Agent, ...]:
+    """Find the agents of this folder, by name. Raises ValueError for two of one name."""
+    agents = []
+    for module in pkgutil.iter_modules(__path__):
+        agent = importlib.import_module(f"{__name__}.{module.name}").AGENT
+        if not isinstance(agent, Agent):
+            raise TypeError(f"{module.name}.AGENT is no Agent")
+        agents.append(agent)
+    names = [agent.name for agent in agents]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two agents have the same name: {sorted(names)}")
+    return tuple(sorted(agents, key=lambda agent: agent.name))
+
+
+def tool_families(agents: Iterable[Agent], first: str) -> tuple[ToolFamily, ...]:
+    """Give every known family, those of the agent named `first` in front.
+
+    All of them, because agents borrow each other's tools and are not always recognised.
+    """
+    ordered = sorted(agents, key=lambda agent: agent.name != first)
+    return tuple(dict.fromkeys(family for agent in ordered for family in agent.families))

@@ -6,6 +6,10 @@ which upstream it is.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -29,3 +33,66 @@ class Profile:
 
 
 PLAIN = Profile()
+
+PLAIN_NAME = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """One upstream: how it is told by its host or its models' names, and its profile.
+
+    hosts: domains, themselves or what lies below them. models: patterns, found in the model's
+    name in any case. Without both it is used only where the setting names it.
+    """
+
+    name: str
+    profile: Profile
+    hosts: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+def collect() -> tuple[Quirk, ...]:
+    """Find the upstreams of this folder, by name. Raises ValueError for two of one name."""
+    quirks = []
+    for module in pkgutil.iter_modules(__path__):
+        quirk = importlib.import_module(f"{__name__}.{module.name}").QUIRK
+        if not isinstance(quirk, Quirk):
+            raise TypeError(f"{module.name}.QUIRK is no Quirk")
+        quirks.append(quirk)
+    names = [PLAIN_NAME, *(quirk.name for quirk in quirks)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two upstream profiles have the same name: {sorted(names)}")
+    return tuple(sorted(quirks, key=lambda quirk: quirk.name))
+
+
+def profile_for(
+    url_host: str, model: str, explicit: str | None = None, quirks: Sequence[Quirk] | None = None
+) -> Profile:
+    """Choose the profile: the one that the setting names, else by host, else by model.
+
+    The host goes first because it is the server that deviates. Raises ValueError for a name that
+    no profile has, with those that there are.
+    """
+    known = collect() if quirks is None else quirks
+    if explicit:
+        return _named(explicit, known)
+    host = url_host.lower().rstrip(".")
+    by_host = (quirk for quirk in known if any(_is_below(host, domain) for domain in quirk.hosts))
+    by_model = (
+        quirk
+        for quirk in known
+        if any(re.search(pattern, model, re.IGNORECASE) for pattern in quirk.models)
+    )
+    found = next(by_host, None) or next(by_model, None)
+    return found.profile if found else PLAIN
+
+
+def _named(name: str, known: Sequence[Quirk]) -> Profile:
+    profiles = {PLAIN_NAME: PLAIN} | {quirk.name: quirk.profile for quirk in known}
+    if name.lower() not in profiles:
+        raise ValueError(f"no upstream profile is named {name!r}; there are {sorted(profiles)}")
+    return profiles[name.lower()]
+
+
+def _is_below(host: str, domain: str) -> bool:
+    return host == domain or host.endswith(f".{domain}")

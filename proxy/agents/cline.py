@@ -1,0 +1,57 @@
+"""Cline: `editor` creates, replaces and inserts, by which arguments are there."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, HeaderMark, Marks
+from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+
+AGENT = Agent(
+    name="cline",
+    marks=Marks(
+        headers=(HeaderMark("x-title", r"^cline$"),),
+        user_agent=(r"\bcline/",),
+        prompt=(r"\bYou are Cline\b",),
+        tools=(frozenset({"editor", "run_commands"}),),
+    ),
+    families=(
+        ToolFamily(
+            ("editor",),
+            ("edit",),
+            paths=("path",),
+            added=("new_text",),
+            removed=("old_text",),
+        ),
+        ToolFamily(
+            ("editor",),
+            ("write",),
+            paths=("path",),
+            added=("new_text",),
+            without=("old_text", "insert_line"),
+        ),
+        ToolFamily(
+            ("apply_patch",),
+            ("edit", "apply_patch"),
+            patches=(
+                PatchArgument("input", PatchFormat.ENVELOPE),
+                PatchArgument("", PatchFormat.ENVELOPE),
+            ),
+        ),
+        ToolFamily(("write_to_file",), ("write",), paths=("path",), added=("content",)),
+        ToolFamily(
+            ("replace_in_file",),
+            ("edit",),
+            paths=("path",),
+            patches=(PatchArgument("diff", PatchFormat.SEARCH_REPLACE),),
+        ),
+        shell_family(
+            ("run_commands",),
+            ("commands", "commands[]", "commands[].command", "commands[].args[]"),
+        ),
+        shell_family(("execute_command",), ("command",)),
+    ),
+    session_headers=("x-task-id",),
+    workspace=(
+        r"Working Directory:[ \t]*([^\r\n]+)",
+        r"Current Working Directory[ \t]*(?:\(([^)\r\n]+)\)|:[ \t]*([^\r\n]+))",
+    ),
+)

@@ -1,0 +1,40 @@
+"""Continue: the IDE's snake-case tools and the command line's capitalised ones."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, Marks
+from rules_engine.families import ToolFamily, shell_family
+
+AGENT = Agent(
+    name="continue",
+    marks=Marks(
+        user_agent=(r"\bcontinue[/ -]",),
+        prompt=(r"\bContinue CLI\b",),
+        tools=(
+            frozenset({"create_new_file", "edit_existing_file"}),
+            frozenset({"create_new_file", "single_find_and_replace"}),
+        ),
+    ),
+    families=(
+        ToolFamily(("create_new_file",), ("write",), paths=("filepath",), added=("contents",)),
+        ToolFamily(("write",), ("write",), paths=("filepath",), added=("content",)),
+        ToolFamily(
+            ("single_find_and_replace", "edit"),
+            ("edit",),
+            paths=("filepath", "file_path"),
+            added=("new_string",),
+            removed=("old_string",),
+        ),
+        # A sketch with placeholder comments; what it spells out is new.
+        ToolFamily(("edit_existing_file",), ("edit",), paths=("filepath",), added=("changes",)),
+        ToolFamily(
+            ("multi_edit", "multiedit"),
+            ("edit",),
+            paths=("filepath", "file_path"),
+            added=("edits[].new_string",),
+            removed=("edits[].old_string",),
+        ),
+        shell_family(("run_terminal_command", "bash"), ("command",)),
+    ),
+    workspace=(r"(?i:working directory)\s*:[ \t]*([^\r\n<]+)",),
+)

@@ -1,0 +1,48 @@
+"""GitHub Copilot in an editor, with its own models' key."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, HeaderMark, Marks
+from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+
+AGENT = Agent(
+    name="copilot",
+    marks=Marks(
+        headers=(HeaderMark("x-interaction-type"), HeaderMark("openai-intent", "^conversation")),
+        user_agent=(r"\bgithubcopilotchat/",),
+        prompt=(r"\bGitHub Copilot\b",),
+        tools=(frozenset({"replace_string_in_file", "run_in_terminal"}),),
+    ),
+    families=(
+        ToolFamily(("create_file",), ("write",), paths=("filePath",), added=("content",)),
+        ToolFamily(
+            ("replace_string_in_file",),
+            ("edit",),
+            paths=("filePath",),
+            added=("newString",),
+            removed=("oldString",),
+        ),
+        ToolFamily(("insert_edit_into_file",), ("edit",), paths=("filePath",), added=("code",)),
+        ToolFamily(
+            ("edit_notebook_file",),
+            ("edit",),
+            paths=("filePath",),
+            added=("newCode", "newCode[]"),
+        ),
+        ToolFamily(
+            ("multi_replace_string_in_file",),
+            ("edit",),
+            paths=("replacements[].filePath",),
+            added=("replacements[].newString",),
+            removed=("replacements[].oldString",),
+        ),
+        ToolFamily(
+            ("apply_patch",),
+            ("edit", "apply_patch"),
+            patches=(PatchArgument("input", PatchFormat.ENVELOPE),),
+        ),
+        shell_family(("run_in_terminal",), ("command",)),
+    ),
+    sub_agent=(HeaderMark("x-interaction-type", "subagent"),),
+    workspace=(r"workspace_info>[\s\S]{0,400}?[-*][ \t]+((?:/|[A-Za-z]:[\\/])[^\r\n<]+)",),
+)

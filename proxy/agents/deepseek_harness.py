@@ -1,0 +1,34 @@
+"""DeepSeek Harness: names its session, its user and its compactions in headers."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, HeaderMark, Marks
+from rules_engine.families import ToolFamily, shell_family
+
+AGENT = Agent(
+    name="deepseek-harness",
+    marks=Marks(
+        headers=(HeaderMark("x-deepseek-harness-session-id"),),
+        user_agent=(r"\bdeepseek-harness/",),
+    ),
+    families=(
+        ToolFamily(("write",), ("write",), paths=("file_path",), added=("content",)),
+        ToolFamily(
+            ("edit", "str_replace"),
+            ("edit",),
+            paths=("file_path",),
+            added=("new_string",),
+            removed=("old_string",),
+        ),
+        ToolFamily(
+            ("multi_edit",),
+            ("edit",),
+            paths=("file_path",),
+            added=("edits[].new_string",),
+            removed=("edits[].old_string",),
+        ),
+        shell_family(("bash",), ("command",)),
+    ),
+    session_headers=("x-deepseek-harness-session-id",),
+    side_headers=(HeaderMark("x-deepseek-harness-compact", "1"),),
+)

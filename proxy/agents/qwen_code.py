@@ -1,0 +1,29 @@
+"""Qwen Code, and the tools that it shares with Gemini CLI."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, Marks
+from rules_engine.families import ToolFamily, shell_family
+
+AGENT = Agent(
+    name="qwen-code",
+    marks=Marks(
+        user_agent=(r"\bqwencode/",),
+        prompt=(r"\bYou are Qwen Code\b",),
+    ),
+    families=(
+        ToolFamily(("write_file",), ("write",), paths=("file_path",), added=("content",)),
+        ToolFamily(
+            ("edit", "replace"),
+            ("edit",),
+            paths=("file_path",),
+            added=("new_string",),
+            removed=("old_string",),
+        ),
+        shell_family(("run_shell_command",), ("command",)),
+    ),
+    workspace=(
+        r"(?i:currently working in the directory)\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
+        r"(?i:working in the directory)\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
+    ),
+)

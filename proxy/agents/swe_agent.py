@@ -1,0 +1,39 @@
+"""SWE-agent: the editor tool, or a window on a file that an earlier call opened."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, Marks
+from rules_engine.families import ToolFamily, shell_family
+
+AGENT = Agent(
+    name="swe-agent",
+    marks=Marks(
+        prompt=(r"\bautonomous programmer\b",),
+        tools=(
+            frozenset({"str_replace_editor", "submit", "bash"}),
+            frozenset({"open", "goto", "edit"}),
+        ),
+    ),
+    families=(
+        ToolFamily(
+            ("str_replace_editor",),
+            ("edit", "write"),
+            paths=("path",),
+            added=("file_text",),
+            where=(("command", ("create",)),),
+        ),
+        ToolFamily(
+            ("str_replace_editor",),
+            ("edit",),
+            paths=("path",),
+            added=("new_str",),
+            removed=("old_str",),
+            where=(("command", ("str_replace", "insert")),),
+        ),
+        # The windowed tools name no file.
+        ToolFamily(("edit",), ("edit",), added=("replace",), removed=("search",)),
+        ToolFamily(("edit",), ("edit",), added=("replacement_text",)),
+        ToolFamily(("insert",), ("edit",), added=("text",)),
+        shell_family(("bash",), ("command",)),
+    ),
+)

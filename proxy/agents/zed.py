@@ -1,0 +1,34 @@
+"""Zed: paths begin with the worktree's name; `edits` may come as JSON inside a string."""
+
+from __future__ import annotations
+
+from proxy.agents import Agent, Marks
+from rules_engine.families import ToolFamily, shell_family
+
+AGENT = Agent(
+    name="zed",
+    marks=Marks(
+        user_agent=(r"\bzed/",),
+        tools=(
+            frozenset({"edit_file", "terminal", "diagnostics"}),
+            frozenset({"streaming_edit_file"}),
+        ),
+    ),
+    families=(
+        ToolFamily(("write_file",), ("write",), paths=("path",), added=("content",)),
+        ToolFamily(
+            ("edit_file", "streaming_edit_file"),
+            ("edit", "write"),
+            paths=("path",),
+            added=("content",),
+        ),
+        ToolFamily(
+            ("edit_file", "streaming_edit_file"),
+            ("edit",),
+            paths=("path",),
+            added=("edits[].new_text", "edits[].newText"),
+            removed=("edits[].old_text", "edits[].oldText"),
+        ),
+        shell_family(("terminal",), ("command",)),
+    ),
+)
