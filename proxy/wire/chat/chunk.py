@@ -20,7 +20,7 @@ _LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def parsed(data: str | None) -> Any:
-    """Read any JSON value, NaN and infinities as null; None for what is no JSON."""
+    """Read any JSON value, NaN and numbers beyond reading as null; None for what is no JSON."""
     text = data or "null"
     try:
         return _strict.decode(text)
@@ -102,5 +102,11 @@ def _finite(digits: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def _whole(digits: str) -> int | None:
+    """Read an integer; Python refuses longer ones."""
+    return int(digits) if len(digits) < _MOST_DIGITS else None
+
+
+_MOST_DIGITS = 4000
 _strict = msgspec.json.Decoder()
-_lenient = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+_lenient = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite, parse_int=_whole)

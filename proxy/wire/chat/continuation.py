@@ -117,9 +117,7 @@ class ChatContinuation:
             return said + written(failure(event.data or ""))
         if event.data is None or event.name == "ping":
             return self.keep_alive() if event.raw.lstrip().startswith(b":") else b""
-        if chunk is None:
-            return self._unread(decoded)
-        return self._rewritten(chunk, decoded)
+        return self._rewritten(chunk, decoded) if chunk is not None else b""
 
     def finish(self) -> bytes:
         """End an accepted and complete attempt: calls, finish reason, usage, end mark.
@@ -169,14 +167,21 @@ class ChatContinuation:
         """Take notes of a first-attempt event; its chunk without `calls`, and whether that cut."""
         shown = self._shown
         shown.ids = shown.ids or event.has_id
-        speaks = bool(calls) or any(isinstance(e, _CALL_EVENTS) for e in decoded.events)
-        chunk = read(event.data) if speaks or shown.curious else None
-        shown.hear(decoded, calls)
+        opened = shown.hear(decoded, calls)
+        chunk = read(event.data) if opened or calls or shown.curious else None
         if chunk is None:
+            self._follow(decoded.events)
             return None, False
         shown.look(chunk)
         cuts = [self._cut(choice, calls) for choice in choices(chunk)]
         return chunk, any(cuts)
+
+    def _follow(self, events: Iterable[TurnEvent]) -> None:
+        """Add arguments to calls that are known, without reading the event again."""
+        for event in events:
+            if isinstance(event, ToolArguments) and event.choice in self._calls:
+                for slot in self._calls[event.choice].slots[event.call : event.call + 1]:
+                    slot.pieces.append(event.text)
 
     def _cut(self, choice: JsonObject, calls: frozenset[tuple[int, int]]) -> bool:
         """Take the pieces of `calls` out of a choice; answer whether there were any."""
@@ -192,13 +197,6 @@ class ChatContinuation:
         if listed := [entry for entry in kept if entry.get("type") != LEGACY]:
             delta["tool_calls"] = listed
         return True
-
-    def _unread(self, decoded: Decoded) -> bytes:
-        """Write what the decoder made of data in which no JSON object was found here."""
-        if not decoded.events:
-            return b""
-        choice: JsonObject = {"index": 0, "delta": {"content": _text(decoded.events)}}
-        return self._rewritten({**self._shown.envelope(), "choices": [choice]}, decoded)
 
     def _rewritten(self, chunk: JsonObject, decoded: Decoded) -> bytes:
         """Send the chunk's prose; its calls, finish reason and usage are kept for the end."""

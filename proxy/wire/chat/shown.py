@@ -52,20 +52,24 @@ class Shown:
                 index = entry.get("index")
                 self.indices = max(self.indices, index + 1 if isinstance(index, int) else 0)
 
-    def hear(self, decoded: Decoded, without: frozenset[tuple[int, int]] = frozenset()) -> None:
-        """Note that an event of the first attempt went out, but for the calls `without`."""
+    def hear(self, decoded: Decoded, without: frozenset[tuple[int, int]]) -> bool:
+        """Note that an event of the first attempt went out, but for the calls `without`.
+
+        Answers whether a call opened in it.
+        """
         self.done = self.done or decoded.done
+        opened = False
         for event in decoded.events:
-            match event:
-                case TextDelta():
-                    self.text = self.text or bool(event.text)
-                case ToolOpened() if (event.choice, event.call) not in without:
+            if isinstance(event, TextDelta):
+                self.text = self.text or bool(event.text)
+            elif isinstance(event, FinishReason):
+                self.finish = True
+            elif isinstance(event, ToolOpened):
+                opened = True
+                if (event.choice, event.call) not in without:
                     self.calls = True
                     self.indices = max(self.indices, event.call + 1)
-                case FinishReason():
-                    self.finish = True
-                case _:
-                    pass
+        return opened
 
     def miss(self, chunk: JsonObject) -> None:
         """Note of a chunk that stays here who would have answered."""
@@ -87,7 +91,8 @@ class Shown:
         """Begin a chunk of ours, still without choices."""
         made = {"id": "chatcmpl-ttsr", "created": 0, "model": self.model}
         known: JsonObject = {**made, **self.unseen, **self.values}
-        return {"object": CHUNK, **{key: known[key] for key in _KEPT if key in known}}
+        named = {key: known[key] for key in _KEPT if key in known}
+        return {"id": named["id"], "object": CHUNK, **named}
 
 
 def _learn(values: JsonObject, chunk: JsonObject) -> None:

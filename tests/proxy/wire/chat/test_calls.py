@@ -119,3 +119,48 @@ def test_finished_call_beside_an_unfinished_one_stays() -> None:
     got = ChatContinuation(request()).first_without(event, decoded, frozenset({(0, 1)}))
     assert got.startswith(b"event: chunk\ndata: ")
     assert datas(got)[0]["choices"][0]["delta"]["tool_calls"] == both[:1]
+
+
+def test_old_form_call_stays_beside_one_that_is_cut() -> None:
+    """Each form of call is cut for itself."""
+    delta = tool(0, "{", id="x", name="read") | {"function_call": {"name": "f", "arguments": "{}"}}
+    ((event, decoded),) = read(wire(chunk(delta)))
+    got = ChatContinuation(request()).first_without(event, decoded, frozenset({(0, 0)}))
+    assert datas(got)[0]["choices"][0]["delta"] == {"function_call": delta["function_call"]}
+
+
+def test_piece_that_brings_nothing_belongs_to_its_call() -> None:
+    """A repeat of an id, or of an index, without arguments is cut along with its call."""
+    events = read(
+        wire(
+            chunk(tool(0, "{}", id="x", name="read")),
+            chunk(tool(1, "{", id="y", name="edit")),
+            chunk(tool(0, "", id="x", name="read")),
+            chunk(tool(1, "")),
+        )
+    )
+    continuation = ChatContinuation(request())
+    parts = [continuation.first_without(e, d, frozenset({(0, 1)})) for e, d in events]
+    assert [part == event.raw for part, (event, _) in zip(parts, events, strict=True)] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_call_that_flowed_live_is_still_known_when_the_stream_breaks() -> None:
+    """A new name behind complete arguments is a new call, though the first went out untouched."""
+    events = read(
+        wire(
+            chunk(tool(0, "{", name="read") | {"role": "assistant"}),
+            chunk(tool(0, "}")),
+            chunk(tool(0, "{", name="edit")),
+            chunk(tool(0, "more")),
+        )
+    )
+    continuation = ChatContinuation(request())
+    for event, decoded in events[:2]:
+        assert continuation.first(event, decoded) == event.raw
+    cut = frozenset({(0, 1)})
+    assert [continuation.first_without(e, d, cut) for e, d in events[2:]] == [b"", b""]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.wire.chat.chunk import parsed, written
 from tests.support.attempts import (
     DONE,
     chunk,
@@ -50,3 +51,19 @@ def test_upstream_error_in_a_later_attempt_stays_an_error(event: bytes, message:
     assert error["message"] == message
     assert not answer(stream).done
     assert answer(stream).finish is None
+
+
+def test_numbers_beyond_json_are_null() -> None:
+    """Not-a-number, infinities and endless integers would break what is written again."""
+    data = '{"a": NaN, "b": -Infinity, "c": 1e999, "d": ' + "9" * 5000 + ', "e": 1.5}'
+    assert parsed(data) == {"a": None, "b": None, "c": None, "d": None, "e": 1.5}
+    assert parsed("no JSON") is None
+    assert parsed("[" * 200_000) is None
+
+
+def test_nesting_beyond_writing_gives_nothing() -> None:
+    """A value too deep to be written is left out; the stream goes on."""
+    deep: list[object] = []
+    for _ in range(200_000):
+        deep = [deep]
+    assert written({"deep": deep}) == b""

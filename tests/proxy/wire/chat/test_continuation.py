@@ -286,6 +286,34 @@ def test_broken_later_attempt_gives_its_finished_calls_and_no_end() -> None:
     assert client.finish() == client.got
 
 
+def test_nothing_follows_an_end() -> None:
+    """A stream that was ended, with a message or an error, is not ended again."""
+    client = started()
+    client.attempt(chunk({"content": "x"}, finish="stop"), DONE)
+    client.finish()
+    assert client.continuation.finish() == b""
+    assert client.continuation.withheld("No.") == b""
+    assert client.continuation.broken(frozenset()) == b""
+
+
+def test_held_event_that_is_no_chunk_names_nothing() -> None:
+    """Of what stays here, only chunks say who answers."""
+    client = Client()
+    for event, _ in read(b"data: nonsense\n\n"):
+        client.continuation.unreleased(event)
+    assert {one["id"] for one in datas(client.continuation.withheld("No."))} == {"chatcmpl-ttsr"}
+
+
+def test_finish_reason_that_the_client_has_is_not_repeated() -> None:
+    """An attempt cut behind its finish reason has already told the only one."""
+    client = Client()
+    client.attempt(chunk({"role": "assistant", "content": "x"}, finish="stop"))
+    client.attempt(chunk({"content": "y"}, finish="stop"), DONE, seam=SEAM)
+    got = client.finish()
+    assert answer(got).done
+    assert got.count(b'"stop"') == 1
+
+
 STREAMS = [
     one
     for one in cases()
