@@ -41,7 +41,10 @@ _NAMED = re.compile(
     """,
     re.VERBOSE,
 )
-_LONG_TOKEN = re.compile(r"(?<![A-Za-z0-9+_-])[A-Za-z0-9+_-]{32,}={0,2}")
+# The second form is a line of base64, which may hold slashes as a path does.
+_LONG_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9+_-])[A-Za-z0-9+_-]{32,}={0,2}|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,}={0,2}"
+)
 _HEX = re.compile(r"(?=[a-fA-F]*[0-9])[0-9a-fA-F]{32,}\Z")
 # Control characters, line separators, direction overrides and surrogate halves.
 _UNPRINTABLE = re.compile(

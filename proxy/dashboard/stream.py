@@ -36,12 +36,10 @@ class LiveResponse(EventSourceResponse):
 
     async def _listen_for_exit_signal_with_grace(self) -> None:
         """Replace the library's process-wide watcher; returning cuts the stream."""
-        # The flag is never reset in a process: only its change concerns this stream.
-        before = AppStatus.should_exit
         while not self._feed.ended:
             with anyio.move_on_after(SIGNAL_SECONDS):
                 await self._feed.wait_ended()
-            if AppStatus.should_exit and not before:
+            if AppStatus.should_exit:  # a signal came, and nobody has told the feed
                 self._feed.end()
         await anyio.sleep(GRACE_SECONDS)
 

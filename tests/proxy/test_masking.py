@@ -96,6 +96,14 @@ def test_excerpt_masks_long_random_tokens_of_no_known_form() -> None:
     )
 
 
+def test_excerpt_masks_a_line_of_base64_but_no_path() -> None:
+    """The middle of a key block has slashes, as a path has."""
+    line = "MIIEpAIBAAKCAQEA7bq/" * 3 + "Zx9+"
+    assert masking.excerpt(f"a {line} b", 200) == "a [masked] b"
+    path = "src/components/forms/inputs/Date/Range2/index.ts"
+    assert masking.excerpt(path, 200) == path
+
+
 def test_excerpt_centres_the_hit_and_marks_both_cuts() -> None:
     """The hit stands in the middle of what is shown."""
     text = "a" * 500 + " : any " + "b" * 500
