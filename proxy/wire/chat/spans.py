@@ -6,6 +6,7 @@ values, number formats, escapes, duplicate keys.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -108,7 +109,7 @@ class RawObject:
             if known == key:
                 self._members[at] = (known, quoted, raw)
                 return
-        self._members.append((key, b'"' + key.encode() + b'"', raw))
+        self._members.append((key, json.dumps(key).encode(), raw))
 
     def items(self) -> list[tuple[str, bytes]]:
         """Answer with keys and values in their order."""
