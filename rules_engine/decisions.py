@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rules_engine.rule import Rule
 from rules_engine.scope import Surface
+
+
+class Action(StrEnum):
+    """What was done about a hit."""
+
+    INTERRUPT = "interrupt"
+    REFUSE = "refuse"
+    TOOL_REMINDER = "tool_reminder"
+    PROSE_REMINDER = "prose_reminder"
+    WARNING = "warning"
+    OBSERVED = "observed"
+    EXHAUSTED = "exhausted"
+    QUARANTINED = "quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +29,8 @@ class Hit:
     `start`, `end`: span of the match in its window's text; `decided`: length of the shortest
     prefix of that text on which the match is final. `path`: the file that a tool call would
     write, as the call names it. `call`: the choice's call that it was found in.
+    `leaked`: part of it had been released already (the hold limit). `exhausted`: it would have
+    interrupted, but its rule's caps or the turn's budget were used up.
     """
 
     rule: Rule
@@ -28,18 +44,21 @@ class Hit:
     tool: str | None = None
     path: str | None = None
     leaked: bool = False
+    exhausted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
     """Every wire event up to and including ordinal `through` may go to the client.
 
-    `without_calls`: calls (choice, call) whose pieces must be cut out of those events: the
-    stream broke before they were finished.
+    Only a broken stream fills the rest. `without_calls`: calls (choice, call) whose pieces must
+    be cut out of those events, since they were never finished. `dropped`: ordinals that stay
+    here, since a violation stands in their text.
     """
 
     through: int
     without_calls: frozenset[tuple[int, int]] = frozenset()
+    dropped: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,404 @@
-"""The turn machine: fed with events, answers with decisions."""
+"""The turn machine: fed with events, answers with decisions; no sockets, no clock, no logging.
+
+A turn is every attempt at answering one client request. Whoever runs it feeds each upstream
+event with its ordinal (counted from 0 in each attempt) and executes what comes back, in order.
+After `Interrupt` or `Refuse` the attempt is over: call `reissued` before feeding the next one.
+After `Complete` the turn is over.
+
+What is decided depends on the content alone. A hit has a decision position (the shortest prefix
+on which it is final); the least one of an interrupting hit is the cut. Everything decided at or
+before the cut is one batch; what came later, in the same read too, was never received.
+
+    surface   rule                         when             becomes
+    prose     mode covers prose            decided          interrupt
+    tool      mode covers tools, allowed   while streaming  interrupt
+    tool      mode covers tools            on the whole     refusal, at the message's end
+    any       mode does not cover it       decided          reminder, if the attempt is accepted
+    any       caps or budget used up       decided          prose: reminder; call: withheld
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rules_engine import wording
+from rules_engine.attempt import Armed, Attempt, Located
+from rules_engine.decisions import (
+    Complete,
+    Decision,
+    Hit,
+    Interrupt,
+    Observe,
+    Quarantined,
+    Refuse,
+    Release,
+    Withhold,
+)
+from rules_engine.events import Broken, Finished, FinishReason, ToolArguments, ToolOpened, TurnEvent
+from rules_engine.policy import (
+    OnExhausted,
+    ReleaseMode,
+    ToolRefusal,
+    TurnOptions,
+    allows,
+    covers,
+)
+from rules_engine.rule import ContextMode
+from rules_engine.ruleset import LiveRule, RuleSet
+from rules_engine.scope import Surface, may_admit
+from rules_engine.tools import ToolFamily, possible_names
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the request says. `observe`: hits are only reported (several choices, side requests)."""
+
+    tools: tuple[str, ...] = ()
+    families: tuple[ToolFamily, ...] = ()
+    workspace: str | None = None
+    structured: bool = False
+    forced_tool: bool = False
+    observe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a turn is going to do. `idle`: nothing is watched, so bytes may pass unread."""
+
+    idle: bool
+    interrupts: bool
+    holds_calls: bool
+    whole: bool
+
+
+class Turn:
+    """One turn. `delivered`: rule name to age, as `policy.allows` takes it; `now` in seconds."""
+
+    def __init__(
+        self,
+        ruleset: RuleSet,
+        facts: Facts,
+        options: TurnOptions,
+        delivered: Mapping[str, int],
+        now: float,
+    ) -> None:
+        self.attempts = 1
+        self.released = ""  # text that the client saw of abandoned attempts, with its seams
+        self.released_thinking = ""
+        self._facts = facts
+        self._options = options
+        self._now = self._last_release = now
+        self._waiting = True  # the budget runs between released events, not before the first
+        self._acted: Counter[str] = Counter()
+        self._allowed = {live.rule.name for live in ruleset.live if allows(live, delivered)}
+        self._declared = tuple(possible_names(facts.families, tool) for tool in facts.tools)
+        self._prose = tuple(r for r in ruleset.live if self._watches_prose(r))
+        self._tools = tuple(r for r in ruleset.live if self._watches_tools(r))
+        self._off = False
+        self._finishing = False
+        self._begin()
+
+    # ---- what the runner asks
+
+    def plan(self) -> Plan:
+        """What is armed and held, for the attempt that is about to run."""
+        return Plan(
+            idle=self._off or not (self._prose or self._tools),
+            interrupts=bool(self._armed.holding) or (not self._facts.observe and self._refuses()),
+            holds_calls=self._holds_calls(),
+            whole=self._whole,
+        )
+
+    def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Decision, ...]:
+        """The next event of the attempt: `events` are all that it carries, in order."""
+        self._pass_time(now)
+        decisions: list[Decision] = []
+        calls = False
+        ended: Finished | Broken | None = None
+        for event in events:
+            if isinstance(event, Finished | Broken):
+                ended = event
+                continue
+            calls = calls or isinstance(event, ToolOpened | ToolArguments)
+            self._finishing = self._finishing or isinstance(event, FinishReason)
+            cut = self._hits(self._attempt.feed(event), decisions)
+            if cut is not None:
+                decisions += self._interrupt(cut)
+                return self._out(decisions)
+        extent = self._attempt.extent(ordinal, calls=calls, locked=self._locked())
+        self._attempt.held.append(extent)
+        if ended is not None:
+            decisions += self._end(ended)
+        else:
+            decisions += self._release()
+        return self._out(decisions)
+
+    def tick(self, now: float) -> tuple[Decision, ...]:
+        """Time has passed: once the budget is used up, prose is held no more."""
+        self._pass_time(now)
+        return self._out(list(self._release()))
+
+    def reissued(self, now: float) -> None:
+        """The next attempt begins; its events are counted from 0 again."""
+        self._now = now
+        self.attempts += 1
+        self._begin()
+
+    def give_up(self) -> tuple[Decision, ...]:
+        """Rules are off from here on: everything held is released, nothing is watched."""
+        self._off = True
+        self._begin_idle()
+        return self._release_all()
+
+    # ---- arming
+
+    def _begin(self) -> None:
+        observing = self._facts.observe
+        holding = frozenset(
+            live.rule.name
+            for live in self._prose
+            if not observing and self._prose_interrupts(live) and self._may_act(live)
+        )
+        refuses = not observing and self._refuses()
+        whole = self._options.release is ReleaseMode.WHOLE or self._facts.structured
+        self._whole = whole and (bool(holding) or refuses)
+        release = ReleaseMode.CUT if self._options.release is ReleaseMode.CUT else ReleaseMode.SAFE
+        self._armed = Armed(self._prose, self._tools, holding, release)
+        before = self.released + wording.seam(self.released) if self.released else ""
+        self._attempt = Attempt(
+            self._armed,
+            self._facts.families,
+            self._facts.workspace,
+            before,
+            self.released_thinking,
+        )
+        self._finishing = False
+        self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
+        self._refused: list[Located] = []
+
+    def _begin_idle(self) -> None:
+        self._prose = self._tools = ()
+        held = self._attempt.held
+        self._begin()
+        self._attempt.held = held
+
+    def _watches_prose(self, live: LiveRule) -> bool:
+        return (
+            live.rule.name in self._allowed
+            and not live.rule.globs
+            and any(
+                may_admit(live.rule.scope, surface, ())
+                for surface in (Surface.TEXT, Surface.THINKING)
+            )
+        )
+
+    def _watches_tools(self, live: LiveRule) -> bool:
+        if not any(token.surface is Surface.TOOL for token in live.rule.scope):
+            return False
+        if live.rule.name in self._allowed:
+            return True
+        refusing = self._options.tool_refusal is ToolRefusal.ALWAYS
+        return refusing and covers(live.mode, Surface.TOOL) and not self._facts.observe
+
+    def _prose_interrupts(self, live: LiveRule) -> bool:
+        return any(
+            covers(live.mode, surface) and may_admit(live.rule.scope, surface, ())
+            for surface in (Surface.TEXT, Surface.THINKING)
+        )
+
+    def _refuses(self) -> bool:
+        return any(covers(live.mode, Surface.TOOL) for live in self._tools)
+
+    def _holds_calls(self) -> bool:
+        return not self._facts.observe and self._attempt.calls_held(self._declared)
+
+    # ---- hits
+
+    def _hits(self, located: Sequence[Located], decisions: list[Decision]) -> Located | None:
+        """Sort hits of one delta; returns the one that cuts the attempt, if any."""
+        cut: Located | None = None
+        for each in located:
+            if cut is not None and each.hit.decided > cut.hit.decided:
+                break
+            if self._facts.observe:
+                decisions.append(Observe((each.hit,)))
+            elif self._cuts(each):
+                self._batch.append(each)
+                cut = cut or each
+            else:
+                self._batch.append(self._kept_back(each))
+        return cut
+
+    def _kept_back(self, located: Located) -> Located:
+        """A hit that does not cut: refused at the end, or a reminder (exhausted where it is)."""
+        if not covers(located.live.mode, located.hit.surface):
+            return located
+        if located.hit.surface is Surface.TOOL:
+            self._refused.append(located)
+        elif not self._may_act(located.live):
+            return _exhausted(located)
+        return located
+
+    def _cuts(self, located: Located) -> bool:
+        hit, live = located.hit, located.live
+        if not covers(live.mode, hit.surface) or not self._may_act(live):
+            return False
+        if hit.surface is Surface.TOOL:
+            return not located.at_end and live.rule.name in self._allowed
+        # A call that has begun to reach the client cannot be taken back.
+        return not self._attempt.held.calls_out
+
+    def _may_act(self, live: LiveRule) -> bool:
+        return (
+            self._acted[live.rule.name] < self._options.max_interrupts_per_rule
+            and self.attempts < self._options.max_attempts
+            and not self._spent()
+        )
+
+    def _pass_time(self, now: float) -> None:
+        if self._waiting:
+            self._waiting, self._last_release = False, now
+        self._now = now
+        if self.attempts > 1 and self._spent():
+            self._attempt.drop_holds()
+
+    def _spent(self) -> bool:
+        return self._now - self._last_release > self._options.turn_budget
+
+    # ---- release
+
+    def _locked(self) -> bool:
+        if self._facts.observe or not (self._prose or self._tools):
+            return False
+        return self._finishing or (self._attempt.sealed and self.plan().interrupts)
+
+    def _release(self) -> Sequence[Decision]:
+        if self._whole:
+            return ()
+        attempt, calls = self._attempt, not self._holds_calls()
+        last = attempt.held.release(*attempt.hold(), calls=calls)
+        forced = attempt.held.release_oldest(self._options.hold_limit, calls=calls)
+        last = last if forced is None else forced
+        return () if last is None else (Release(last),)
+
+    def _release_all(self) -> tuple[Decision, ...]:
+        last = self._attempt.held.release_all()
+        return () if last is None else (Release(last),)
+
+    def _out(self, decisions: list[Decision]) -> tuple[Decision, ...]:
+        if any(isinstance(decision, Release) for decision in decisions):
+            self._last_release = self._now
+        aside = [Quarantined(live.rule, where) for live, where in self._attempt.take_quarantined()]
+        return (*aside, *decisions)
+
+    # ---- the attempt's end
+
+    def _interrupt(self, cut: Located) -> Sequence[Decision]:
+        hit, attempt = cut.hit, self._attempt
+        decisions: list[Decision] = []
+        if not self._whole:
+            at = (hit.surface, hit.decided) if hit.surface is not Surface.TOOL else None
+            last = attempt.held.release(*attempt.hold(at), calls=not self._holds_calls())
+            if last is not None:
+                decisions.append(Release(last))
+        text = attempt.text(hit.decided if hit.surface is Surface.TEXT else None)
+        kept = text.rstrip() if cut.live.context_mode is ContextMode.KEEP else ""
+        withheld = self._withheld(text)
+        return [*decisions, Interrupt(self._spend(), kept, self._leave(), withheld)]
+
+    def _end(self, ended: Finished | Broken) -> Sequence[Decision]:
+        decisions: list[Decision] = []
+        located = self._attempt.close()
+        cut: Located | None = None
+        for each in located:
+            cut = self._hits((each,), decisions) or cut
+        if isinstance(ended, Broken):
+            return [*decisions, *self._end_broken(located)]
+        if cut is not None:
+            return [*decisions, *self._interrupt(cut)]
+        if self._refused:
+            return [*decisions, *self._end_refused()]
+        return [*decisions, *self._release_all(), self._complete()]
+
+    def _end_refused(self) -> Sequence[Decision]:
+        if any(self._may_act(each.live) for each in self._refused):
+            refused = tuple(
+                dict.fromkeys(each.hit.call for each in self._refused if each.hit.call is not None)
+            )
+            withheld = self._withheld(self._attempt.text())
+            return [Refuse(self._spend(), refused, self._leave(), withheld)]
+        if self._options.on_exhausted is OnExhausted.DELIVER and not self._facts.forced_tool:
+            self._batch = [
+                _exhausted(each) if each in self._refused else each for each in self._batch
+            ]
+            return [*self._release_all(), self._complete()]
+        error = self._options.on_exhausted is OnExhausted.ERROR or self._facts.forced_tool
+        hits = tuple(each.hit for each in self._refused)
+        kept = [each for each in self._batch if each not in self._refused]
+        self._batch = kept
+        return [Withhold(hits, error, self._withheld("")), self._complete()]
+
+    def _complete(self) -> Complete:
+        return Complete(() if self._facts.observe else tuple(each.hit for each in self._batch))
+
+    def _spend(self) -> tuple[Hit, ...]:
+        for each in {each.live.rule.name: each for each in self._batch}.values():
+            if covers(each.live.mode, each.hit.surface):
+                self._acted[each.live.rule.name] += 1
+        return tuple(each.hit for each in self._batch)
+
+    def _withheld(self, text: str) -> int:
+        prose = max(0, len(text) - self._attempt.held.text_out)
+        return prose + sum(watch.size for watch in self._attempt.calls.values())
+
+    def _leave(self) -> str:
+        """Note what the client saw of this attempt; returns the seam before the next one."""
+        held = self._attempt.held
+        shown = self._attempt.text()[: held.text_out]
+        if shown:
+            self.released += (wording.seam(self.released) if self.released else "") + shown
+        if not self.released_thinking or not self.released:
+            self.released_thinking += self._attempt.thinking()[: held.thinking_out]
+        return wording.seam(self.released) if self.released else ""
+
+    def _end_broken(self, located: Sequence[Located]) -> Sequence[Decision]:
+        """Nothing is made to look complete: unfinished calls and violating text are dropped."""
+        unfinished = {
+            key
+            for key, watch in self._attempt.calls.items()
+            if not self._finishing and not watch.complete()
+        }
+        violating = {
+            (each.hit.choice, each.hit.call) for each in self._refused if each.hit.call is not None
+        }
+        held_calls = self._holds_calls()
+        without = frozenset(unfinished | violating) if held_calls else frozenset[tuple[int, int]]()
+        dropped = frozenset(self._violating_events(located))
+        last = self._attempt.held.release_all()
+        release = () if last is None else (Release(last, without, dropped),)
+        return [*release, Complete(tuple(each.hit for each in self._batch), broken=True)]
+
+    def _violating_events(self, located: Sequence[Located]) -> set[int]:
+        spans = [
+            (each.hit.surface, each.hit.start, each.hit.end)
+            for each in located
+            if each.hit.surface is not Surface.TOOL and covers(each.live.mode, each.hit.surface)
+        ]
+        attempt, dropped = self._attempt, set[int]()
+        before = {Surface.TEXT: attempt.held.text_out, Surface.THINKING: attempt.held.thinking_out}
+        for extent in attempt.held:
+            after = {Surface.TEXT: extent.text, Surface.THINKING: extent.thinking}
+            for surface, start, end in spans:
+                if (
+                    attempt.own_position(surface, start) < after[surface]
+                    and attempt.own_position(surface, end) > before[surface]
+                ):
+                    dropped.add(extent.ordinal)
+            before = after
+        return dropped
+
+
+def _exhausted(located: Located) -> Located:
+    return replace(located, hit=replace(located.hit, exhausted=True))

@@ -1,0 +1,254 @@
+"""One upstream answer under watch: windows for its prose, readers for its calls, what is held.
+
+It finds and orders hits and says which events may go out; what a hit means is the turn's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rules_engine.calls import CallFound, CallWatch
+from rules_engine.decisions import Hit
+from rules_engine.events import (
+    TextDelta,
+    ThinkingDelta,
+    ToolArguments,
+    ToolClosed,
+    ToolNamed,
+    ToolOpened,
+    TurnEvent,
+)
+from rules_engine.held import Extent, HeldEvents
+from rules_engine.policy import ReleaseMode, covers
+from rules_engine.ruleset import LiveRule
+from rules_engine.scope import Surface, admits, may_admit
+from rules_engine.tools import ToolFamily
+from rules_engine.windows import Found, Watch, Window
+
+_AROUND = 200  # characters of an excerpt on either side of a match
+_LONGEST = 400  # characters of the match itself that an excerpt shows
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """What watches an attempt. `holding`: names of rules whose prose hits would interrupt."""
+
+    prose: tuple[LiveRule, ...]
+    tools: tuple[LiveRule, ...]
+    holding: frozenset[str]
+    release: ReleaseMode
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A hit with the rule's resolved settings; `at_end`: found only on the finished output."""
+
+    hit: Hit
+    live: LiveRule
+    at_end: bool
+
+
+class Attempt:
+    """State of one attempt. `text_before`, `thinking_before`: what was shown of earlier ones."""
+
+    def __init__(
+        self,
+        armed: Armed,
+        families: tuple[ToolFamily, ...],
+        workspace: str | None,
+        text_before: str = "",
+        thinking_before: str = "",
+    ) -> None:
+        self.held = HeldEvents()
+        self.calls: dict[tuple[int, int], CallWatch] = {}
+        self.sealed = False
+        self._armed = armed
+        self._families = families
+        self._workspace = workspace
+        self._before = {Surface.TEXT: text_before, Surface.THINKING: thinking_before}
+        self._prose: dict[tuple[Surface, int], Window] = {}
+        self._quarantined: list[tuple[LiveRule, Surface]] = []
+        self._refusing = tuple(r for r in armed.tools if covers(r.mode, Surface.TOOL))
+
+    def feed(self, event: TurnEvent) -> Sequence[Located]:
+        """Hits that this event decides, in order of arrival."""
+        located: Sequence[Located] = ()
+        match event:
+            case TextDelta(choice, text):
+                located = self._prose_hits(Surface.TEXT, choice, text)
+            case ThinkingDelta(choice, text, sealed):
+                self.sealed = self.sealed or sealed
+                located = self._prose_hits(Surface.THINKING, choice, text)
+            case ToolOpened(choice, call, _, freeform):
+                self.calls[choice, call] = CallWatch(
+                    self._families, self._admitted, self._workspace, freeform=freeform
+                )
+            case ToolNamed(choice, call, name):
+                located = self._call_hits(choice, call, self.calls[choice, call].name(name))
+            case ToolArguments(choice, call, text):
+                located = self._call_hits(choice, call, self.calls[choice, call].feed(text))
+            case ToolClosed(choice, call):
+                found = self.calls[choice, call].close()
+                located = self._call_hits(choice, call, found, closing=True)
+            case _:
+                pass
+        return located
+
+    def close(self) -> Sequence[Located]:
+        """The output ended: what the end alone decides on prose, and on calls left open."""
+        hits: list[Located] = []
+        for (surface, choice), window in self._prose.items():
+            hits += [self._prose_hit(surface, choice, found) for found in window.close()]
+            self._take_quarantined(window, surface)
+        for (choice, call), watch in self.calls.items():
+            hits += self._call_hits(choice, call, watch.close(), closing=True)
+        return hits
+
+    def take_quarantined(self) -> Sequence[tuple[LiveRule, Surface]]:
+        """Rules set aside since the last asking."""
+        for watch in self.calls.values():
+            self._quarantined += ((live, Surface.TOOL) for live in watch.quarantined)
+            watch.quarantined.clear()
+        taken, self._quarantined = self._quarantined, []
+        return taken
+
+    def text(self, until: int | None = None) -> str:
+        """This attempt's text on choice 0, up to window position `until`."""
+        return self._own(Surface.TEXT, until)
+
+    def thinking(self, until: int | None = None) -> str:
+        """This attempt's reasoning on choice 0."""
+        return self._own(Surface.THINKING, until)
+
+    def own_position(self, surface: Surface, position: int) -> int:
+        """A window position as a count of this attempt's own characters."""
+        return max(0, position - len(self._before.get(surface, "")))
+
+    def extent(self, ordinal: int, *, calls: bool, locked: bool) -> Extent:
+        """How far choice 0 has come at the end of event `ordinal`."""
+        return Extent(
+            ordinal,
+            self._length(Surface.TEXT),
+            self._length(Surface.THINKING),
+            calls,
+            locked,
+        )
+
+    def hold(self, cut: tuple[Surface, int] | None = None) -> tuple[int, int]:
+        """Hold positions on text and thinking, in own characters; at `cut` where one is given."""
+        return self._hold(Surface.TEXT, cut), self._hold(Surface.THINKING, cut)
+
+    def drop_holds(self) -> None:
+        """No rule interrupts prose any more."""
+        for window in self._prose.values():
+            window.drop_holds()
+
+    def calls_held(self, declared: Iterable[tuple[str, ...]]) -> bool:
+        """Whether calls wait for the message's end: a refusing rule admits a tool in sight.
+
+        `declared`: names (own and canonical) of each tool that the request declares.
+        """
+        named = [watch.possible for watch in self.calls.values()]
+        if not all(named) and self._refusing:
+            return True
+        return any(
+            may_admit(live.rule.scope, Surface.TOOL, names)
+            for live in self._refusing
+            for names in (*declared, *named)
+        )
+
+    def _own(self, surface: Surface, until: int | None) -> str:
+        window = self._prose.get((surface, 0))
+        return "" if window is None else window.text[len(self._before[surface]) : until]
+
+    def _length(self, surface: Surface) -> int:
+        window = self._prose.get((surface, 0))
+        return 0 if window is None else len(window.text) - len(self._before[surface])
+
+    def _hold(self, surface: Surface, cut: tuple[Surface, int] | None) -> int:
+        window = self._prose.get((surface, 0))
+        if window is None:
+            return 0
+        at_cut = cut is not None and cut[0] is surface
+        position = window.hold_at(cut[1]) if cut is not None and at_cut else window.hold()
+        return self.own_position(surface, position)
+
+    def _window(self, surface: Surface, choice: int) -> Window:
+        window = self._prose.get((surface, choice))
+        if window is None:
+            watches = (
+                Watch(live, holds=live.rule.name in self._armed.holding)
+                for live in self._armed.prose
+                if admits(live.rule.scope, surface, (), None) and not live.rule.globs
+            )
+            before = self._before[surface] if choice == 0 else ""
+            window = Window(watches, self._armed.release, before)
+            self._prose[surface, choice] = window
+        return window
+
+    def _prose_hits(self, surface: Surface, choice: int, text: str) -> Sequence[Located]:
+        window = self._window(surface, choice)
+        found = window.feed(text)
+        self._take_quarantined(window, surface)
+        ordered = sorted(found, key=lambda each: each.decided)
+        return [self._prose_hit(surface, choice, each) for each in ordered]
+
+    def _prose_hit(self, surface: Surface, choice: int, found: Found) -> Located:
+        text = self._prose[surface, choice].text
+        leaked = choice == 0 and self.own_position(surface, found.start) < self._out(surface)
+        hit = Hit(
+            found.live.rule,
+            surface,
+            choice,
+            found.start,
+            found.end,
+            found.decided,
+            _excerpt(text, found),
+            leaked=leaked,
+        )
+        return Located(hit, found.live, found.at_end)
+
+    def _out(self, surface: Surface) -> int:
+        return self.held.text_out if surface is Surface.TEXT else self.held.thinking_out
+
+    def _call_hits(
+        self, choice: int, call: int, found: Iterable[CallFound], *, closing: bool = False
+    ) -> Sequence[Located]:
+        tool = self.calls[choice, call].own_name or None
+        return [self._call_hit(choice, call, tool, each, closing=closing) for each in found]
+
+    def _call_hit(
+        self, choice: int, call: int, tool: str | None, each: CallFound, *, closing: bool
+    ) -> Located:
+        found = each.found
+        hit = Hit(
+            found.live.rule,
+            Surface.TOOL,
+            choice,
+            found.start,
+            found.end,
+            each.arrival,
+            _excerpt(each.text, found),
+            call=call,
+            tool=tool,
+            path=each.paths[0] if each.paths else None,
+        )
+        return Located(hit, found.live, closing)
+
+    def _admitted(self, names: tuple[str, ...], candidates: tuple[str, ...]) -> Iterable[LiveRule]:
+        for live in self._armed.tools:
+            globs = live.rule.globs
+            if globs and not any(glob.matches(candidates) for glob in globs):
+                continue
+            if admits(live.rule.scope, Surface.TOOL, names, candidates):
+                yield live
+
+    def _take_quarantined(self, window: Window, surface: Surface) -> None:
+        self._quarantined += ((live, surface) for live in window.quarantined)
+        window.quarantined.clear()
+
+
+def _excerpt(text: str, found: Found) -> str:
+    start = max(0, found.start - _AROUND)
+    return text[start : min(found.end, found.start + _LONGEST) + _AROUND]

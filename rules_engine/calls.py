@@ -1,0 +1,128 @@
+"""One call of a message: its reader, and a window for each place where it adds source.
+
+A section's window opens once tool and path are settled, so that scope and globs are asked once;
+text that came before is searched then, and its hits count from the character that settled them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rules_engine.globs import path_candidates
+from rules_engine.ruleset import LiveRule
+from rules_engine.tools import Section, ToolFamily, make_reader, possible_names
+from rules_engine.windows import Found, Watch, Window
+
+
+@dataclass(frozen=True, slots=True)
+class CallFound:
+    """A hit in a call; `arrival` is the offset in its raw arguments at which it was decided."""
+
+    found: Found
+    paths: tuple[str, ...]
+    text: str
+    arrival: int
+
+
+class CallWatch:
+    """Feeds one call's arguments to its sections' windows.
+
+    `admit(names, candidates)` gives the rules that watch a section of a tool so named, writing
+    to a path with these candidates.
+    """
+
+    def __init__(
+        self,
+        families: tuple[ToolFamily, ...],
+        admit: Callable[[tuple[str, ...], tuple[str, ...]], Iterable[LiveRule]],
+        workspace: str | None,
+        *,
+        freeform: bool,
+    ) -> None:
+        self.own_name = ""
+        self.possible: tuple[str, ...] = ()  # names that a scope may call it; empty: not yet named
+        self.closed = False
+        self.quarantined: list[LiveRule] = []
+        self._families = families
+        self._reader = make_reader(families, freeform=freeform)
+        self._admit = admit
+        self._workspace = workspace
+        self._windows: dict[str, Window] = {}
+        self._latest: dict[str, Section] = {}
+        self._waiting: dict[str, list[str]] = {}  # text of sections that are not settled yet
+        self._pieces: list[str] = []
+
+    @property
+    def size(self) -> int:
+        """Characters of raw arguments so far."""
+        return sum(map(len, self._pieces))
+
+    def complete(self) -> bool:
+        """Whether the arguments are one whole JSON document, so that the call could be run."""
+        try:
+            json.loads("".join(self._pieces))
+        except ValueError:
+            return False
+        return True
+
+    def name(self, name: str) -> Sequence[CallFound]:
+        """The call's name is settled."""
+        self.own_name = name
+        self.possible = possible_names(self._families, name)
+        self._reader.name(name)
+        return self._advance(closing=False)
+
+    def feed(self, text: str) -> Sequence[CallFound]:
+        """The next piece of raw arguments; returns hits in order of arrival."""
+        self._pieces.append(text)
+        self._reader.feed(text)
+        return self._advance(closing=False)
+
+    def close(self) -> Sequence[CallFound]:
+        """The call is finished: everything that it adds is checked whole."""
+        if self.closed:
+            return ()
+        self.closed = True
+        self._reader.close()
+        return self._advance(closing=True)
+
+    def _advance(self, *, closing: bool) -> Sequence[CallFound]:
+        hits: list[CallFound] = []
+        for section in self._reader.take():
+            if section.settled or closing:
+                hits += self._section(section)
+            else:
+                self._waiting.setdefault(section.key, []).append(section.text)
+        if closing:
+            for key, window in self._windows.items():
+                hits += self._found(key, window.close())
+        hits.sort(key=lambda hit: hit.arrival)
+        return hits
+
+    def _section(self, section: Section) -> Iterable[CallFound]:
+        window = self._windows.get(section.key)
+        if window is None:
+            window = self._open(section)
+        self._latest[section.key] = section
+        earlier = self._waiting.pop(section.key, [])
+        return self._found(section.key, window.feed("".join((*earlier, section.text))))
+
+    def _found(self, key: str, found: Iterable[Found]) -> Iterable[CallFound]:
+        window, section = self._windows[key], self._latest[key]
+        self.quarantined += window.quarantined
+        window.quarantined.clear()
+        for each in found:
+            arrival = max(self._reader.arrival(key, each.decided), section.settled_at)
+            yield CallFound(each, section.paths, window.text, arrival)
+
+    def _open(self, section: Section) -> Window:
+        candidates = tuple(
+            candidate
+            for path in section.paths
+            for candidate in path_candidates(path, self._workspace)
+        )
+        watches = (Watch(live, holds=False) for live in self._admit(section.names, candidates))
+        window = self._windows[section.key] = Window(watches)
+        return window

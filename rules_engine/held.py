@@ -1,0 +1,86 @@
+"""Wire events that were read but not yet released: first in, first out.
+
+Only ordinals and positions are kept here; the bytes stay with whoever reads the wire.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far the prose surfaces had come at the end of one wire event.
+
+    `calls`: it carries pieces of tool calls. `locked`: it waits for the message's end.
+    """
+
+    ordinal: int
+    text: int
+    thinking: int
+    calls: bool
+    locked: bool
+
+
+class HeldEvents:
+    """The queue. `text_out` and `thinking_out`: characters of released events."""
+
+    def __init__(self) -> None:
+        self.text_out = 0
+        self.thinking_out = 0
+        self.calls_out = False
+        self._queue: deque[Extent] = deque()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def __iter__(self) -> Iterator[Extent]:
+        return iter(self._queue)
+
+    def append(self, extent: Extent) -> None:
+        """The next event of the wire."""
+        self._queue.append(extent)
+
+    def release(self, text: int, thinking: int, *, calls: bool) -> int | None:
+        """Take out events that end at or before both hold positions.
+
+        `calls`: whether events with tool calls may go. Returns the last ordinal taken, if any.
+        """
+        last = None
+        while self._queue:
+            head = self._queue[0]
+            if head.locked or head.text > text or head.thinking > thinking:
+                break
+            if head.calls and not calls:
+                break
+            last = self._take()
+        return last
+
+    def release_oldest(self, limit: int, *, calls: bool) -> int | None:
+        """Take out the oldest events until at most `limit` characters of prose are held."""
+        last = None
+        while self._queue and self._held() > limit:
+            head = self._queue[0]
+            if head.locked or (head.calls and not calls):
+                break
+            last = self._take()
+        return last
+
+    def release_all(self) -> int | None:
+        """Take out everything."""
+        last = None
+        while self._queue:
+            last = self._take()
+        return last
+
+    def _held(self) -> int:
+        newest = self._queue[-1]
+        return (newest.text - self.text_out) + (newest.thinking - self.thinking_out)
+
+    def _take(self) -> int:
+        extent = self._queue.popleft()
+        self.text_out, self.thinking_out = extent.text, extent.thinking
+        self.calls_out = self.calls_out or extent.calls
+        return extent.ordinal
