@@ -9,28 +9,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import anyio
 
 from proxy import masking
 from proxy.store import AuditLog, HitQuery, HitRecord, RuleCount, StoreUnavailable, TurnRecord
-from rules_engine.decisions import Hit
+from rules_engine.decisions import Action, Hit
 
 log = logging.getLogger(__name__)
 
 
-class Action(StrEnum):
-    """What was done about a hit."""
-
-    INTERRUPT = "interrupt"
-    REFUSE = "refuse"
-    TOOL_REMINDER = "tool_reminder"
-    PROSE_REMINDER = "prose_reminder"
-    WARNING = "warning"
-    OBSERVED = "observed"
-    EXHAUSTED = "exhausted"
-    QUARANTINED = "quarantined"
+# Characters that the engine puts in front of the match in a hit's excerpt, where there are so many.
+LEAD = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +80,7 @@ def hit_record(
     limit: int = 160,
 ) -> HitRecord:
     """Make the row of a hit; `limit` is the longest excerpt in characters, `time` Unix time."""
+    at = min(hit.start, LEAD)
     return HitRecord(
         time=time,
         conversation=turn.conversation,
@@ -103,7 +94,7 @@ def hit_record(
         tool=hit.tool,
         target_path=hit.path,
         action=action.value,
-        excerpt=masking.excerpt(hit.excerpt, limit),
+        excerpt=masking.excerpt(hit.excerpt, limit, at, at + hit.end - hit.start),
         offset=hit.start,
         leaked=hit.leaked,
         outcome=outcome,

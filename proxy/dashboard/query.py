@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from proxy.audit import Action
 from proxy.store import HitQuery
+from rules_engine.decisions import Action
 from rules_engine.scope import Surface
 
 MOST_ROWS = 1000

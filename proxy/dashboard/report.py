@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proxy.audit import Action, Tally
+from proxy.audit import Tally
 from proxy.store import RuleCount, TurnRecord
+from rules_engine.decisions import Action
 from rules_engine.problems import Problem
 from rules_engine.rule import Bucket, Rule
 from rules_engine.ruleset import ListedRule, RuleSet

@@ -19,6 +19,9 @@ import httpx
 import pytest
 from rich.console import Console
 
+from proxy.audit import Audit, AuditLimits
+from proxy.store import HitQuery, RuleCount
+from proxy.store.sqlite import SqliteStore
 from proxy.tail import TailSettings, tail
 from tests.support.audit_rows import a_hit, a_turn
 from tests.support.audit_server import served
@@ -54,6 +57,26 @@ async def test_a_hit_is_in_the_stream_the_list_the_counts_and_the_store() -> Non
             assert shown["statistics"]["by_rule"]["no-any"]["interrupt"] == 1
             assert shown["recording"]["readers"] == 1
             assert len(proxy.store.rows) == 1
+
+
+async def test_the_audit_of_one_run_is_there_in_the_next(tmp_path: Path) -> None:
+    """Rows and counts outlive the process, whatever a model wrote into them."""
+    for run in (1, 2):
+        store = await SqliteStore.open(tmp_path / "ttsr.db")
+        audit = Audit(store, limits=AuditLimits(gather=3600))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(audit.run)
+            await anyio.wait_all_tasks_blocked()
+            audit.record([a_hit(excerpt="a\ud800b", tool="edit\x00")], a_turn(f"t{run}"))
+            page = await audit.hits(HitQuery(limit=1))
+            turns = await audit.turns(10)
+            tally = await audit.counts()
+            await audit.close()
+        await store.close()
+    assert [(hit.id, hit.excerpt, hit.tool) for hit in page.hits] == [(2, "a\ufffdb", "edit␀")]
+    assert page.next == 2
+    assert [turn.turn for turn in turns] == ["t2", "t1"]
+    assert tally.counts == (RuleCount("no-any", "interrupt", 2),)
 
 
 async def test_a_stuck_reader_delays_neither_a_turn_nor_another_reader() -> None:

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from proxy.audit import Action, Audit, AuditLimits, TurnLabel, hit_record
+from proxy.audit import LEAD, Audit, AuditLimits, TurnLabel, hit_record
 from proxy.store import HitQuery, HitRecord, RuleCount, StoreUnavailable
-from rules_engine.decisions import Hit
+from rules_engine import attempt
+from rules_engine.decisions import Action, Hit
 from rules_engine.rule import Rule
 from rules_engine.scope import Surface
 from tests.support.audit_rows import a_hit, a_turn
@@ -46,13 +47,30 @@ async def until(condition: Callable[[], bool]) -> None:
 def test_hit_record_masks_the_excerpt_and_names_the_rule_and_file() -> None:
     """A hit becomes a row that may be shown."""
     rule = Rule("no-keys", "builtin-defaults:no-keys.md", "builtin", "body")
-    hit = Hit(rule, Surface.TOOL, 0, 3, 9, 9, "a\nsk-abcdefghijkl", tool="edit", path="a.ts")
+    excerpt = "a\nsk-abcdefghijkl"
+    hit = Hit(rule, Surface.TOOL, 0, 3, 9, 9, excerpt, tool="edit", path="a.ts")
     label = TurnLabel("c", "t", "agent", "model")
     row = hit_record(hit, label, time=5.0, attempt=2, action=Action.REFUSE, outcome="reissued")
     assert row.excerpt == "a⏎[masked]"
     assert (row.rule, row.rule_path) == ("no-keys", "builtin-defaults:no-keys.md")
     assert (row.surface, row.tool, row.target_path, row.offset) == ("tool", "edit", "a.ts", 3)
     assert (row.action, row.attempt, row.time) == ("refuse", 2, 5.0)
+
+
+def test_hit_record_shows_the_match_and_not_only_what_stands_before_it() -> None:
+    """The engine's excerpt is longer than the audit's: the cut is around the match."""
+    rule = Rule("no-any", "no-any.md", "native", "body")
+    text = "word " * 40 + ": any" + " word" * 40
+    hit = Hit(rule, Surface.TEXT, 0, 900, 905, 905, text)
+    label = TurnLabel("c", "t", "agent", "model")
+    row = hit_record(hit, label, time=5.0, attempt=1, action=Action.INTERRUPT, outcome="", limit=25)
+    assert ": any word" in row.excerpt
+    assert len(row.excerpt) == 25
+
+
+def test_hit_record_knows_how_far_the_engines_excerpt_reaches() -> None:
+    """Both sides agree on where in an excerpt the match stands."""
+    assert LEAD == attempt._AROUND
 
 
 async def test_record_is_written_in_one_batch() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.audit import Action, Tally
+from proxy.audit import Tally
 from proxy.dashboard.report import distribution, problem_rows, rule_rows, statistics
 from proxy.store import RuleCount
+from rules_engine.decisions import Action
 from tests.support.audit_rows import a_turn
 from tests.support.rule_sets import a_rule_set
 
