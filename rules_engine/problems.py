@@ -156,9 +156,11 @@ FAULTS: Mapping[Code, Fault] = MappingProxyType(
             "the pattern matches the empty text, so it would hit always; it was ignored",
             "let it need one character at least",
         ),
-        Code.PATTERN_NOTE: Fault(_N, "the pattern is used with a note", "no step is needed"),
+        Code.PATTERN_NOTE: Fault(
+            _N, "the pattern is used with a remark", "nothing, if that is meant"
+        ),
         Code.UNSUPPORTED_TRIGGER: Fault(
-            _W, "triggers of this kind are not supported yet", "add a `condition`"
+            _N, "triggers of this kind are not supported yet", "add a `condition`"
         ),
         Code.BAD_OVERRIDE: Fault(
             _W, "the override is malformed and was ignored", "write `name=mode`"

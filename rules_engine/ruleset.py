@@ -184,12 +184,11 @@ def _compile(rule: Rule) -> tuple[tuple[PatternTrigger, ...], tuple[Problem, ...
         except DialectError as error:
             problems.append(_pattern_problem(Code.BAD_PATTERN, rule, source, error.reason))
             continue
-        notes = (str(note) for note in pattern.notes)
-        if rule.catch_all and source == CATCH_ALL:
-            notes = iter(())
-        elif pattern.matches_empty:
+        ours = rule.catch_all and source == CATCH_ALL
+        if pattern.matches_empty and not ours:
             problems.append(_pattern_problem(Code.MATCHES_EMPTY, rule, source))
             continue
+        notes = () if ours else pattern.notes
         problems += (_pattern_problem(Code.PATTERN_NOTE, rule, source, note) for note in notes)
         triggers.append(PatternTrigger(pattern))
     return tuple(triggers), tuple(problems)

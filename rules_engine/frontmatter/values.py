@@ -37,6 +37,7 @@ _BOOLS: Mapping[str, bool] = {
 }
 _INT = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,40}|[0-9]{1,40}(\.[0-9]{0,40})?)([eE][-+]?[0-9]{1,3})?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # What the parser is known to let out on hostile text besides its own errors.
 _PARSER_FAULTS = (ParserError, ValueError, OverflowError, RecursionError, LookupError, TypeError)
 
@@ -140,6 +141,8 @@ def _line(event: Event) -> int:
 
 def _scalar(event: ScalarEvent) -> Value:
     text = str(event.value)
+    if _SURROGATE.search(text):
+        raise YamlError("half of a surrogate pair is no text", _line(event))
     if event.tag is not None:
         if str(event.tag) not in _STR_TAGS:
             raise YamlError(f"tag {event.tag} is not read", _line(event))
