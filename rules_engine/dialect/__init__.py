@@ -105,10 +105,10 @@ def _compile_foreign(  # noqa: PLR0917 - the parts of one source
     rejected: DialectError,
 ) -> Pattern:
     """Take what ECMAScript rejects, if the engine has it."""
-    native = compile_native(body, letters.replace("u", ""), rejected)
     try:
-        tree = parse(body, flags, extended=True)
+        tree = parse(body, flags, base=len(source) - len(body), extended=True)
     except DialectError:
+        native = compile_native(body, letters.replace("u", ""), rejected)
         return _decided_late(source, native, [*notes, NOTE_NATIVE])
     return compile_tree(source, tree, [*notes, NOTE_EXTENDED])
 

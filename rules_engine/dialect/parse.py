@@ -31,6 +31,8 @@ from rules_engine.dialect.nodes import (
 from rules_engine.dialect.source import Cursor
 
 _LONGEST_COUNT = 12
+# Zero-width parts that may still be repeated: lookaheads, and whatever stands in a group.
+_REPEATABLE = ("(?=", "(?!", "(?:", "(?i", "(?m", "(?s", "(?-", "(?#")
 _LOOKS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 
 
@@ -112,8 +114,8 @@ class Parser:
         quantifier = self._read_quantifier()
         if quantifier is None:
             return node
-        if isinstance(node, Edge) or (isinstance(node, Look) and not node.ahead):
-            what = self.cursor.units[start:at]
+        what = self.cursor.units[start:at]
+        if isinstance(node, Edge | Look) and not what.startswith(_REPEATABLE):
             raise self.cursor.error(f"{what} cannot be repeated; remove the quantifier", at)
         return _repeat(node, quantifier)
 

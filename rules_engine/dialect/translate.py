@@ -208,7 +208,7 @@ class Translator:
     def _look(self, node: Look, at: Context) -> str | None:
         inside = at.dual() if node.negative else at
         inner = self.emit(
-            node.body, replace(inside, backward=not node.ahead, first=at.first and node.ahead)
+            node.body, replace(inside, backward=not node.ahead, first=inside.first and node.ahead)
         )
         if inner is None:
             return "" if node.negative else None
