@@ -1,0 +1,71 @@
+"""Reads a tool call in pieces of any size and writes down everything that the reader told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from proxy.agents import collect, tool_families
+from rules_engine.families import ToolFamily
+from rules_engine.tools import Section, make_reader
+
+FAMILIES = tool_families(collect(), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`live`: the sections before the call was closed. `arrivals`: by section, by length."""
+
+    names: tuple[str, ...]
+    live: tuple[Section, ...]
+    sections: tuple[Section, ...]
+    arrivals: tuple[tuple[int, ...], ...]
+
+
+def read_call(
+    name: str,
+    raw: str,
+    cuts: Iterable[int] = (),
+    *,
+    freeform: bool = False,
+    families: tuple[ToolFamily, ...] = FAMILIES,
+) -> Reading:
+    """Feed `raw` cut at `cuts`; what `take` gave must add up to `sections`."""
+    reader = make_reader(families, freeform=freeform)
+    reader.name(name)
+    taken: dict[str, str] = {}
+    bounds = [0, *cuts, len(raw)]
+    for start, end in pairwise(bounds):
+        reader.feed(raw[start:end])
+        _add(taken, reader.take())
+    live = reader.sections
+    reader.close()
+    _add(taken, reader.take())
+    sections = reader.sections
+    assert taken == {section.key: section.text for section in sections}
+    arrivals = tuple(
+        tuple(reader.arrival(section.key, length) for length in range(len(section.text) + 1))
+        for section in sections
+    )
+    return Reading(reader.names, live, sections, arrivals)
+
+
+def _add(taken: dict[str, str], news: Iterable[Section]) -> None:
+    for section in news:
+        taken[section.key] = taken.get(section.key, "") + section.text
+
+
+def added(name: str, arguments: Any, *, freeform: bool = False) -> list[tuple[str, str, set[str]]]:
+    """Give file, added text and canonical names of each section of a finished call.
+
+    The call is read whole and in single characters, which must agree; arguments that are no
+    string are written as JSON.
+    """
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    whole = read_call(name, raw, freeform=freeform)
+    assert read_call(name, raw, range(1, len(raw)), freeform=freeform) == whole
+    own = name.lower()
+    return [(" ".join(s.paths), s.text, set(s.names) - {own}) for s in whole.sections]
