@@ -1,1 +1,288 @@
-"""The flow of one request, in order, one call a step."""
+"""THE flow of one chat request, in order, one call a step.
+
+Read the request, identify who asks, choose the rule set, find the conversation's splices, build
+the model view, run the turn. What needs a connection is `proxy.answer`'s.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import anyio
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from proxy import anchors, codings, conversation, views
+from proxy.agents import Agent, tool_families
+from proxy.anchors import NO_MATCHES, Matches
+from proxy.answer import Answer, TurnContext
+from proxy.audit import Audit, TurnLabel
+from proxy.client import BrokenAnswer
+from proxy.config import Settings
+from proxy.conversation import Spine
+from proxy.errors import BadRequest, LedgerDown
+from proxy.exchange import Exchange
+from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
+from proxy.pending import Pending
+from proxy.placing import Open
+from proxy.quirks import Profile
+from proxy.record import TurnRecorder
+from proxy.routing import Target
+from proxy.splice import Delivery, Placement
+from proxy.store import Store, StoreUnavailable
+from proxy.upstream import Upstream, UpstreamResponse
+from proxy.wire import WireApi, WireRequest
+from proxy.workspace import RulesNotReady
+from rules_engine.policy import OnExhausted, ReleaseMode, ToolRefusal, TurnOptions
+from rules_engine.ruleset import RuleSet
+from rules_engine.turn import Facts, Turn
+
+log = logging.getLogger(__name__)
+
+_FIND_PATIENCE = 0.1  # seconds for the one batched read of the ledger
+_DOCUMENT_FACTOR = 2.0  # an answer that is not streamed has twice the turn budget
+_NO_SECRET = b""
+_NO_RULES = RuleSet("", (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that the flow uses; made once by the composition root.
+
+    `rules` gives the rule set of a workspace label and an agent role. `loopback`: whether only
+    this machine can reach the proxy. `wall`: Unix time. `ending` is set when turns must come to
+    an end because the proxy stops.
+    """
+
+    settings: Settings
+    upstream: Upstream
+    store: Store
+    audit: Audit
+    rules: Callable[[str | None, str], Awaitable[RuleSet]]
+    agents: tuple[Agent, ...]
+    quirks: Callable[[str], Profile]
+    loopback: bool
+    wall: Callable[[], float]
+    ending: anyio.Event
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The conversation's splices. `read` False: the ledger did not answer in time."""
+
+    spine: Spine
+    matches: Matches
+    read: bool
+
+
+class Relay:
+    """Serves the requests of one wire API."""
+
+    def __init__(self, services: Services, wire: WireApi) -> None:
+        self._services = services
+        self._wire = wire
+        self._known_secret: bytes | None = None
+
+    async def __call__(self, request: Request, target: Target) -> Response:
+        """Answer one request. Raises `errors.Fault`; the answer itself never does."""
+        settings = self._services.settings
+        received = await self._receive(request)
+        asked = self._wire.read(received.plain)
+        secret = await self._secret()
+        who = self._identify(request, target, asked, secret or _NO_SECRET)
+        rules = await self._rules(who)
+        found = await self._find(who, asked, known=secret is not None)
+        turn = self._turn(asked, who, rules, found)
+        exchange = self._exchange(asked, turn)
+        return Answer(
+            TurnContext(
+                wire=self._wire,
+                request=asked,
+                spine=found.spine,
+                matches=found.matches,
+                exchange=exchange,
+                tenant=who.tenant,
+                ledger=self._services.store,
+                recorder=self._recorder(asked, who, found),
+                open=self._opener(request, target, received),
+                wall=self._services.wall,
+                budget=_budget(settings, streaming=asked.stream),
+                held_bytes=settings.limits.held_bytes,
+                fail_mode=settings.fail_mode,
+                ending=self._services.ending,
+            )
+        )
+
+    # ---- the steps
+
+    async def _receive(self, request: Request) -> Received:
+        try:
+            raw = await request.body()
+        except ClientDisconnect:
+            raise BrokenAnswer from None
+        names = codings.codings(request.headers.raw)
+        if not names:
+            return Received(raw, raw)
+        try:
+            return Received(raw, codings.plain(raw, names, self._services.settings.limits.body))
+        except codings.UndecodableBody as problem:
+            raise BadRequest(f"the request body cannot be decoded: {problem}") from None
+
+    async def _secret(self) -> bytes | None:
+        """The installation's secret, which tenants are hashed with; None: the store is down."""
+        if self._services.loopback:
+            return _NO_SECRET
+        if self._known_secret is None:
+            try:
+                with anyio.fail_after(_FIND_PATIENCE):
+                    self._known_secret = await self._services.store.secret()
+            except (StoreUnavailable, TimeoutError) as problem:
+                self._unledgered(problem)
+        return self._known_secret
+
+    def _unledgered(self, problem: Exception) -> None:
+        """The ledger did not answer: go on without it, or refuse, as `failMode` says."""
+        if self._services.settings.fail_mode == "closed":
+            raise LedgerDown(
+                "the ledger did not answer, and failMode is closed; try again", retry_after=1
+            ) from None
+        log.warning("this request goes out unspliced: %s", str(problem) or "the ledger is slow")
+
+    def _identify(
+        self, request: Request, target: Target, asked: WireRequest, secret: bytes
+    ) -> Identity:
+        services = self._services
+        facts = RequestFacts(
+            tools=asked.tools,
+            system=_first_text(asked, ("system", "developer")),
+            first_user=_first_text(asked, ("user",)),
+            last_user=next((m.text for m in reversed(asked.messages) if m.role == "user"), ""),
+            hints=asked.hints,
+        )
+        header = services.settings.tenant_header
+        policy = TenantPolicy(secret, services.loopback, header)
+        route = Route(target.workspace, target.session)
+        return identify(dict(request.headers), facts, route, policy, services.agents)
+
+    async def _rules(self, who: Identity) -> RuleSet:
+        try:
+            return await self._services.rules(who.workspace_label, who.role)
+        except RulesNotReady as problem:
+            if self._services.settings.fail_mode == "closed":
+                raise
+            log.warning("this turn runs without rules: %s", problem)
+            return _NO_RULES
+
+    async def _find(self, who: Identity, asked: WireRequest, *, known: bool) -> _Found:
+        spine = conversation.spine(asked.messages)
+        keys = anchors.lookup_keys(spine)
+        if not keys or not known:
+            return _Found(spine, NO_MATCHES, read=known)
+        try:
+            with anyio.fail_after(_FIND_PATIENCE):
+                stored = await self._services.store.find(who.tenant, keys)
+        except (StoreUnavailable, TimeoutError) as problem:
+            self._unledgered(problem)
+            return _Found(spine, NO_MATCHES, read=False)
+        return _Found(spine, anchors.match(spine, stored), read=True)
+
+    def _turn(self, asked: WireRequest, who: Identity, rules: RuleSet, found: _Found) -> Turn:
+        settings = self._services.settings
+        # With the ledger unread nothing may interrupt: what was told before is not known.
+        observe = asked.choices > 1 or who.side or settings.dry_run or not found.read
+        facts = Facts(
+            tools=asked.tools,
+            families=tool_families(self._services.agents, who.agent),
+            workspace=who.workspace_label or str(settings.workspace.resolve()),
+            structured=asked.structured,
+            forced_tool=asked.forced_tool,
+            observe=observe,
+        )
+        view = views.build(asked.messages, found.matches, self._wire.user)
+        options = _options(settings, streaming=asked.stream)
+        return Turn(rules, facts, options, _delivered(rules, view.delivered), anyio.current_time())
+
+    def _exchange(self, asked: WireRequest, turn: Turn) -> Exchange:
+        return Exchange(
+            self._wire,
+            asked,
+            turn,
+            self._services.quirks(asked.model),
+            Pending.behind(asked.messages, self._wire.user),
+            limit=self._services.settings.limits.event,
+            reminders=_placement(self._services.settings),
+        )
+
+    def _recorder(self, asked: WireRequest, who: Identity, found: _Found) -> TurnRecorder:
+        label = TurnLabel(who.conversation, secrets.token_hex(8), who.agent, asked.model)
+        return TurnRecorder(
+            self._services.audit,
+            label,
+            who.workspace_label or "",
+            self._services.wall,
+            self._services.settings.audit_excerpt,
+            unledgered=not found.read,
+        )
+
+    def _opener(self, request: Request, target: Target, received: Received) -> Open:
+        """Send a body where the request wanted to go; the client's own goes as it came."""
+        headers = list(request.headers.raw)
+        plain = [(name, value) for name, value in headers if name != b"content-encoding"]
+
+        async def opened(body: bytes) -> UpstreamResponse:
+            own = body is received.plain
+            return await self._services.upstream.open(
+                request.method,
+                target.path,
+                target.query,
+                headers if own else plain,
+                received.raw if own else body,
+            )
+
+        return opened
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request's body, as it came and with its content coding undone."""
+
+    raw: bytes
+    plain: bytes
+
+
+def _delivered(rules: RuleSet, delivered: Mapping[Delivery, int]) -> Mapping[str, int]:
+    """Ages by rule name; what an edited rule said before does not count for it."""
+    ages = {}
+    for live in rules.live:
+        age = delivered.get(Delivery(live.rule.name, live.rule.body_hash))
+        if age is not None:
+            ages[live.rule.name] = age
+    return ages
+
+
+def _options(settings: Settings, *, streaming: bool) -> TurnOptions:
+    return TurnOptions(
+        release=ReleaseMode(settings.release),
+        hold_limit=settings.hold_limit,
+        max_interrupts_per_rule=settings.max_interrupts_per_rule,
+        max_attempts=settings.max_attempts,
+        turn_budget=_budget(settings, streaming=streaming),
+        on_exhausted=OnExhausted(settings.on_exhausted),
+        tool_refusal=ToolRefusal(settings.tool_refusal),
+    )
+
+
+def _budget(settings: Settings, *, streaming: bool) -> float:
+    return settings.turn_budget if streaming else _DOCUMENT_FACTOR * settings.turn_budget
+
+
+def _placement(settings: Settings) -> Placement:
+    in_result = settings.reminder_placement == "tool_result"
+    return Placement.INTO_TOOL if in_result else Placement.OWN
+
+
+def _first_text(asked: WireRequest, roles: tuple[str, ...]) -> str:
+    return next((message.text for message in asked.messages if message.role in roles), "")

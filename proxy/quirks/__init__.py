@@ -75,7 +75,7 @@ def profile_for(
     """
     known = collect() if quirks is None else quirks
     if explicit:
-        return _named(explicit, known)
+        return explicit_profile(explicit, known)
     host = url_host.lower().rstrip(".")
     by_host = (quirk for quirk in known if any(_is_below(host, domain) for domain in quirk.hosts))
     by_model = (
@@ -87,11 +87,33 @@ def profile_for(
     return found.profile if found else PLAIN
 
 
-def _named(name: str, known: Sequence[Quirk]) -> Profile:
-    profiles = {PLAIN_NAME: PLAIN} | {quirk.name: quirk.profile for quirk in known}
-    if name.lower() not in profiles:
-        raise ValueError(f"no upstream profile is named {name!r}; there are {sorted(profiles)}")
-    return profiles[name.lower()]
+def explicit_profile(setting: str, quirks: Sequence[Quirk] | None = None) -> Profile:
+    """Read the profile setting: names separated by commas, whose profiles add up.
+
+    `deepseek`, or `inline_think,cumulative`; `-` and `_` are one. Raises ValueError for a name
+    that no profile has, with those that there are.
+    """
+    profiles = {PLAIN_NAME: PLAIN}
+    profiles |= {quirk.name: quirk.profile for quirk in (collect() if quirks is None else quirks)}
+    chosen = PLAIN
+    for word in filter(None, (part.strip().lower() for part in setting.split(","))):
+        profile = profiles.get(word.replace("_", "-"))
+        if profile is None:
+            allowed = ", ".join(sorted(name.replace("-", "_") for name in profiles))
+            raise ValueError(f"{word!r} is no upstream profile; allowed are {allowed}")
+        chosen = _both(chosen, profile)
+    return chosen
+
+
+def _both(one: Profile, other: Profile) -> Profile:
+    return Profile(
+        inline_think=one.inline_think or other.inline_think,
+        start_in_think=one.start_in_think or other.start_in_think,
+        cumulative=one.cumulative or other.cumulative,
+        replay_reasoning=one.replay_reasoning or other.replay_reasoning,
+        forbid_reasoning=one.forbid_reasoning or other.forbid_reasoning,
+        think_tags=tuple(dict.fromkeys((*one.think_tags, *other.think_tags))),
+    )
 
 
 def _is_below(host: str, domain: str) -> bool:

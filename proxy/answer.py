@@ -1,0 +1,438 @@
+"""Answers one chat request: runs its turn over real connections, step by step.
+
+Every phase ends when the client leaves: waiting for the upstream's head, reading its body,
+between attempts. The upstream is closed first, before anything else is awaited.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import anyio
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from proxy import anchors, splice, views
+from proxy.anchors import NO_MATCHES, Matches
+from proxy.body import Body, Whole
+from proxy.client import BrokenAnswer, Client, until_client_leaves
+from proxy.conversation import Spine
+from proxy.errors import Fault, IdleTimeout, LedgerDown, RulesDown, Stopping, UpstreamFault
+from proxy.exchange import Exchange, Step
+from proxy.headers import Field, first, to_client, without_framing
+from proxy.placing import Form, Open, open_placed, patient
+from proxy.record import TurnRecorder
+from proxy.splice import Kept, Note
+from proxy.sse import EventTooLarge
+from proxy.store import Ledger, StoreUnavailable
+from proxy.upstream import UpstreamResponse
+from proxy.wire import WireApi, WireRequest
+
+log = logging.getLogger(__name__)
+
+_AFTER_END_MARK = 0.5  # seconds in which bytes behind the end mark are still passed on
+_AFTER_FINISH_REASON = 5.0  # seconds of silence after which a finish reason is the end
+_KEEP_ALIVE = 10.0
+_STORE_PATIENCE = 0.25
+_ERROR_BODY = 4096  # bytes of an error answer that are read
+_UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What a turn runs with. `open` sends a body upstream; `wall` gives Unix time.
+
+    `spine` and `matches`: the conversation's, as its splices were found. `budget`: seconds for
+    everything between two released deltas.
+    """
+
+    wire: WireApi
+    request: WireRequest
+    spine: Spine
+    matches: Matches
+    exchange: Exchange
+    tenant: str
+    ledger: Ledger
+    recorder: TurnRecorder
+    open: Open
+    wall: Callable[[], float]
+    budget: float
+    held_bytes: int
+    fail_mode: Literal["open", "closed"]
+    ending: anyio.Event
+
+
+class Answer(Response):
+    """The answer to one chat request, over ASGI."""
+
+    def __init__(self, context: TurnContext) -> None:
+        self.background = None
+        self._context = context
+        self._exchange = context.exchange
+        self._matches = context.matches
+        self._response: UpstreamResponse | None = None
+        self._live = False  # a stream is under way
+        self._between = False
+        self._stored = False
+        self._running = anyio.CancelScope()
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve; ends by itself when the client leaves."""
+        client = Client(send)
+        recorder = self._context.recorder
+        try:
+            await until_client_leaves(
+                receive, lambda: self._serve(client), beside=lambda: self._pulse(client)
+            )
+        finally:
+            exchange = self._exchange
+            recorder.outcome = recorder.outcome or "client left"
+            recorder.close(exchange.turn.attempts, exchange.withheld_characters, exchange.usage)
+
+    async def _serve(self, client: Client) -> None:
+        try:
+            with self._running:
+                await self._run(client)
+            if self._running.cancelled_caught:
+                await self._close_upstream()
+                await self._stop(client)
+        except anyio.get_cancelled_exc_class():
+            await self._close_upstream()
+            await self._left()
+            raise
+        finally:
+            self._live = False
+            await self._close_upstream()
+
+    async def _run(self, client: Client) -> None:
+        try:
+            opened = await open_placed(self._context.open, self._forms_at_start())
+            self._response = opened.response
+            await self._keep_form(opened.form)
+            body = Body(opened.response)
+            if not _success(opened.response):
+                await self._pass_on(client, opened.response, body)
+            elif await body.is_event_stream():
+                await self._stream(client, opened.response, body)
+            else:
+                await self._document(client, body)
+        except Fault as fault:
+            self._end_as(fault.code)
+            if client.started:
+                raise BrokenAnswer from fault
+            await client.fault(fault)
+
+    # ---- a streamed answer
+
+    async def _stream(self, client: Client, response: UpstreamResponse, body: Body) -> None:
+        await client.start(response.status, _stream_head(response))
+        self._live = True
+        try:
+            while True:
+                step = await self._attempt(client, body)
+                if not step.reissue:
+                    break
+                await self._close_upstream()
+                await client.write(bytes(step.send))
+                body = await self._next_stream()
+        except (_Unanswered, Fault) as failure:
+            await self._fail(client, failure)
+            return
+        await self._complete(client, step, body)
+
+    async def _attempt(self, client: Client, body: Body) -> Step:
+        """Read one attempt to where it is over; returns the step that says so, not yet sent."""
+        while True:
+            step = await self._next_step(body)
+            self._context.recorder.see(step.seen)
+            if step.fault:
+                log.error("rules are off for this turn: %s", step.fault)
+                self._note("rules off after an internal error")
+                self._must_be_open("an internal error while matching")
+            if step.over:
+                return step
+            await client.write(bytes(step.send))
+            if self._exchange.held_bytes > self._context.held_bytes:
+                self._note("rules off: more was held than limits.heldBytes allows")
+                self._must_be_open("more is held than limits.heldBytes allows")
+                await client.write(bytes(self._exchange.give_up().send))
+
+    async def _next_step(self, body: Body) -> Step:
+        exchange = self._exchange
+        grace = _AFTER_FINISH_REASON if exchange.finish_seen else None
+        try:
+            with anyio.move_on_after(grace):
+                data = await body.read()
+                if data:
+                    return exchange.read(data, anyio.current_time())
+                return exchange.end(anyio.current_time(), broken=False)
+            return exchange.settle(anyio.current_time())
+        except EventTooLarge as problem:
+            self._must_be_open(str(problem))
+            self._note("rules off: an event is larger than limits.event")
+            return exchange.pass_rest(problem.rest)
+        except IdleTimeout:
+            raise
+        except UpstreamFault as fault:
+            self._end_as(fault.code)
+            return exchange.end(anyio.current_time(), broken=True)
+
+    async def _complete(self, client: Client, step: Step, body: Body) -> None:
+        """Store what the turn leaves, then send the last bytes and end as the upstream did."""
+        await client.write(bytes(step.send))
+        unfinished = step.broken or step.failed
+        if not await self._store(left=unfinished) and self._context.fail_mode == "closed":
+            await self._fail(client, LedgerDown("the ledger did not take what this turn leaves"))
+            return
+        await client.write(step.last)
+        self._end_as("failed" if step.failed else "completed")
+        if step.broken:
+            raise BrokenAnswer
+        if self._exchange.passes_on:
+            with anyio.move_on_after(_AFTER_END_MARK):
+                await self._pass_rest(client, body)
+        await self._close_upstream()
+        self._live = False
+        await client.end()
+
+    async def _pass_rest(self, client: Client, body: Body) -> None:
+        try:
+            while data := await body.read():
+                await client.write(bytes(self._exchange.pass_rest(data).send))
+        except UpstreamFault:
+            return
+
+    # ---- a whole answer
+
+    async def _document(self, client: Client, body: Body) -> None:
+        if self._exchange.turn.plan().idle:
+            assert self._response is not None
+            self._end_as("completed")
+            await self._pass_on(client, self._response, body)
+            return
+        while True:
+            data = await body.rest(self._context.held_bytes)
+            if len(data) > self._context.held_bytes:
+                self._must_be_open("the answer is larger than limits.heldBytes allows")
+                self._note("rules off: the answer is larger than limits.heldBytes allows")
+                assert self._response is not None
+                await self._pass_on(client, self._response, body, data)
+                return
+            step = self._exchange.document(data, anyio.current_time())
+            self._context.recorder.see(step.seen)
+            if not step.reissue:
+                break
+            await self._close_upstream()
+            opened = await self._reissued()
+            body = Body(opened)
+            if not _success(opened):
+                self._end_as(f"upstream status {opened.status}")
+                await self._pass_on(client, opened, body)
+                return
+        await self._whole(client, step)
+
+    async def _whole(self, client: Client, step: Step) -> None:
+        assert self._response is not None
+        if not await self._store(left=step.failed) and self._context.fail_mode == "closed":
+            raise LedgerDown("the ledger did not take what this turn leaves", retry_after=1)
+        self._end_as("failed" if step.failed else "completed")
+        head = without_framing(to_client(self._response.headers))
+        await self._close_upstream()
+        await client.whole(self._response.status, head, step.last)
+
+    async def _pass_on(
+        self, client: Client, response: UpstreamResponse, body: Body, ahead: bytes = b""
+    ) -> None:
+        """The upstream's own answer, byte for byte (its content coding undone if we can)."""
+        if not self._context.recorder.outcome:
+            self._end_as(f"upstream status {response.status}")
+        await client.start(response.status, _passed_head(response))
+        await client.write(ahead)
+        while data := await body.read():
+            await client.write(data)
+        await client.end()
+
+    # ---- between attempts
+
+    async def _next_stream(self) -> Body:
+        response = await self._reissued()
+        body = Body(response)
+        if not _success(response):
+            raise _Unanswered(response.status, await body.rest(_ERROR_BODY))
+        if await body.is_event_stream():
+            return body
+        return Whole(await body.rest(self._context.held_bytes))
+
+    async def _reissued(self) -> UpstreamResponse:
+        self._between = True
+        try:
+            opening = patient(self._context.open, anyio.current_time() + self._context.budget)
+            opened = await open_placed(opening, self._forms_between())
+        finally:
+            self._between = False
+        self._response = opened.response
+        match opened.form:
+            case Form.FLIPPED:
+                self._exchange.pending = self._exchange.pending.flipped()
+            case Form.BARE:
+                self._exchange.unplaceable = True
+            case Form.PLACED:
+                pass
+        self._exchange.reissued(anyio.current_time())
+        return opened.response
+
+    def _forms_at_start(self) -> Sequence[tuple[Form, bytes]]:
+        plain, turned = self._matches, views.flipped(self._matches)
+        return self._forms(((Form.PLACED, plain, ()), (Form.FLIPPED, turned, ())))
+
+    def _forms_between(self) -> Sequence[tuple[Form, bytes]]:
+        pending = self._exchange.pending
+        return self._forms(
+            (
+                (Form.PLACED, self._matches, pending.before),
+                (Form.FLIPPED, self._matches, pending.flipped().before),
+            )
+        )
+
+    def _forms(
+        self, views_wanted: Sequence[tuple[Form, Matches, Sequence[Kept | Note]]]
+    ) -> Sequence[tuple[Form, bytes]]:
+        """Distinct bodies in the order in which they are tried; the client's own is the last."""
+        context = self._context
+        wire, request = context.wire, context.request
+        bodies: dict[bytes, Form] = {}
+        for form, matches, pending in views_wanted:
+            view = views.build(request.messages, matches, wire.user, pending)
+            bodies.setdefault(wire.spliced(request, view.edits), form)
+        bodies.setdefault(request.body, Form.BARE)
+        return [(form, body) for body, form in bodies.items()]
+
+    async def _keep_form(self, form: Form) -> None:
+        """Write to the splices in which placement the upstream took them, if not as they were."""
+        context = self._context
+        if form is Form.PLACED or not self._matches.by_message:
+            return
+        turned = (
+            views.flipped(self._matches) if form is Form.FLIPPED else views.dropped(self._matches)
+        )
+        self._matches = turned if form is Form.FLIPPED else NO_MATCHES
+        try:
+            with anyio.move_on_after(_STORE_PATIENCE):
+                for anchored in turned.by_message.values():
+                    payload = splice.encode(anchored.splice)
+                    await context.ledger.amend(context.tenant, anchored.id, payload)
+        except StoreUnavailable as problem:
+            log.warning("a placement could not be stored: %s", problem)
+
+    # ---- ends
+
+    async def _store(self, *, left: bool) -> bool:
+        """Store the turn's splice; False where the store did not take it in time."""
+        exchange, context = self._exchange, self._context
+        left_behind = exchange.splice(left=left)
+        if left_behind is None or self._stored:
+            return True
+        message = exchange.client_message()
+        found_by = anchors.places(message, context.spine, head=left)
+        if not found_by:
+            return True
+        try:
+            with anyio.fail_after(_STORE_PATIENCE):
+                payload = splice.encode(left_behind)
+                await context.ledger.append(context.tenant, found_by, payload, context.wall())
+        except (StoreUnavailable, TimeoutError) as problem:
+            log.warning("what a turn leaves could not be stored: %s", problem)
+            context.recorder.unledgered = True
+            return False
+        self._stored = True
+        return True
+
+    async def _left(self) -> None:
+        """The client went away in mid-turn: what it saw of abandoned attempts is remembered."""
+        if self._exchange.turn.released and not self._stored:
+            with anyio.CancelScope(shield=True):
+                await self._store(left=True)
+
+    async def _fail(self, client: Client, failure: _Unanswered | Fault) -> None:
+        """No further attempt can be had: say so in the stream's own format, and end."""
+        message, code = str(failure), failure.code
+        self._end_as(code)
+        if self._exchange.turn.released:
+            await self._store(left=True)
+        await client.write(self._exchange.error(message, code))
+        self._live = False
+        await client.end()
+
+    async def _stop(self, client: Client) -> None:
+        """The proxy stops: the client is told, as far as it can be."""
+        fault = Stopping("the proxy is shutting down; try again", retry_after=1)
+        if self._live:
+            await self._fail(client, fault)
+        elif client.started:
+            raise BrokenAnswer
+        else:
+            self._end_as(fault.code)
+            await client.fault(fault)
+
+    async def _pulse(self, client: Client) -> None:
+        """Lets time pass for the turn, keeps a waiting client awake, ends at the proxy's end."""
+        while True:
+            with anyio.move_on_after(1):
+                await self._context.ending.wait()
+                self._running.cancel()
+                return
+            if not self._live:
+                continue
+            now = anyio.current_time()
+            if not self._between:
+                await client.write(bytes(self._exchange.tick(now).send))
+            waiting = self._between or self._exchange.holding
+            if waiting and now - client.last_sent >= _KEEP_ALIVE:
+                await client.write(self._exchange.keep_alive())
+
+    async def _close_upstream(self) -> None:
+        if self._response is not None:
+            await self._response.aclose()
+
+    def _must_be_open(self, why: str) -> None:
+        if self._context.fail_mode == "closed":
+            raise RulesDown(f"{why}, and failMode is closed")
+
+    def _end_as(self, outcome: str) -> None:
+        recorder = self._context.recorder
+        recorder.outcome = recorder.outcome or outcome
+
+    def _note(self, outcome: str) -> None:
+        self._context.recorder.outcome = outcome
+
+
+class _Unanswered(Exception):  # noqa: N818 - named by what happened
+    """The upstream answered a reissued request with an error."""
+
+    code = "reissue_failed"
+
+    def __init__(self, status: int, body: bytes) -> None:
+        said = " ".join(body.decode("utf-8", "replace").split())[:300]
+        super().__init__(
+            f"the answer was stopped by a rule, and the upstream refused the reissued request "
+            f"with status {status}: {said}"
+        )
+
+
+def _success(response: UpstreamResponse) -> bool:
+    return 200 <= response.status < 300  # noqa: PLR2004 - the successes
+
+
+def _stream_head(response: UpstreamResponse) -> Sequence[Field]:
+    head = without_framing(to_client(response.headers))
+    missing = [(name, value) for name, value in _UNBUFFERED if first(head, name) is None]
+    return [*head, *missing]
+
+
+def _passed_head(response: UpstreamResponse) -> Sequence[Field]:
+    head = to_client(response.headers)
+    coded = first(head, b"content-encoding") is not None and response.decodable
+    return without_framing(head) if coded else head

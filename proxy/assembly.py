@@ -1,0 +1,171 @@
+"""Settings to a running proxy: store, audit, rule sets, relay and routes, opened together.
+
+The one place that knows every part; parts know each other only by what they are given here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from proxy import agents, quirks
+from proxy.app import create_app
+from proxy.audit import Audit
+from proxy.config import Settings
+from proxy.dashboard.feed import Feed
+from proxy.dashboard.routes import Facts, router
+from proxy.drain import Drain
+from proxy.errors import ConfigError, OurFault
+from proxy.gate import trust_of
+from proxy.logs import log_hits
+from proxy.relay import Relay, Services
+from proxy.routing import Target
+from proxy.store import StoreUnavailable
+from proxy.store.reopening import ReopeningStore
+from proxy.store.sqlite import SqliteStore
+from proxy.upstream import Upstream
+from proxy.wire.chat import ChatApi
+from proxy.workspace import WorkspaceOptions, Workspaces
+from rules_engine.ruleset import RuleSet
+from rules_engine.tools import ToolFamily
+
+log = logging.getLogger(__name__)
+
+_PURGE_EVERY = 3600.0
+_wall = time.time  # noqa: TID251 - the clock that everyone else is handed
+
+
+def assemble(settings: Settings, drain: Drain) -> FastAPI:
+    """Build the whole app; raises ConfigError for settings that cannot be used."""
+    assembly = _Assembly(settings, drain)
+    return create_app(
+        settings,
+        upstream=assembly.upstream,
+        drain=drain,
+        relay=assembly.relay,
+        dashboard=router(
+            assembly.audit,
+            assembly.feed,
+            Facts(version("ttsr-proxy"), settings.upstream_url, assembly.shown_rules),
+        ),
+        ready={"store": assembly.store.ready, "rules": assembly.rules_ready},
+        resources=[assembly.running()],
+    )
+
+
+class _Assembly:
+    def __init__(self, settings: Settings, drain: Drain) -> None:
+        self.upstream = Upstream(settings)
+        self.store = ReopeningStore(partial(SqliteStore.open, settings.db))
+        self.feed = Feed()
+        self.audit = Audit(self.store, listeners=(self.feed.publish, log_hits))
+        self._settings = settings
+        self._loopback = not trust_of(settings.listen).token_needed
+        home = Path.home()
+        dsh = os.environ.get("DSH_HOME")
+        self._workspaces = Workspaces(
+            WorkspaceOptions.of(
+                settings,
+                loopback=self._loopback,
+                home=home,
+                dsh_home=Path(dsh) if dsh else None,
+            )
+        )
+        drain.at_stop(self.feed.end)
+        self._relay = Relay(self._services(drain), ChatApi())
+
+    def _services(self, drain: Drain) -> Services:
+        settings = self._settings
+        host = urlsplit(settings.upstream_url).hostname or ""
+        known = quirks.collect()
+        return Services(
+            settings=settings,
+            upstream=self.upstream,
+            store=self.store,
+            audit=self.audit,
+            rules=self._workspaces.ruleset,
+            agents=(*agents.collect(), *_own_tools(settings)),
+            quirks=lambda model: quirks.profile_for(host, model, settings.upstream.profile, known),
+            loopback=self._loopback,
+            wall=_wall,
+            ending=drain.ending,
+        )
+
+    async def relay(self, request: Request, target: Target) -> Response:
+        """Answer a chat request."""
+        return await self._relay(request, target)
+
+    def shown_rules(self) -> RuleSet | None:
+        """The rule set of the configured workspace, once there is one."""
+        own = self._workspaces.directory(None)
+        sets = (rules for place, _, rules in reversed(self._workspaces.live) if place == own)
+        return next(sets, None)
+
+    async def rules_ready(self) -> bool:
+        """Whether the first rule set is there; asks for it where it is not."""
+        try:
+            await self._workspaces.ruleset()
+        except OurFault:
+            return False
+        return True
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everything that runs beside the requests."""
+        try:
+            await self.store.opened()
+        except StoreUnavailable as problem:
+            if self._settings.fail_mode == "closed":
+                raise ConfigError(
+                    f"the database {self._settings.db} cannot be used and failMode is closed: "
+                    f"{problem}"
+                ) from None
+            log.error("the proxy starts without its store: %s", problem)  # noqa: TRY400 - a state
+        async with anyio.create_task_group() as group:
+            group.start_soon(self.audit.run)
+            group.start_soon(self._purge)
+            group.start_soon(self.rules_ready)
+            yield
+            self.feed.end()
+            await self.audit.close()
+            group.cancel_scope.cancel()
+        self._workspaces.close()
+        await self.store.close()
+
+    async def _purge(self) -> None:
+        while True:
+            try:
+                gone = await self.store.purge(_wall() - self._settings.retention)
+            except StoreUnavailable as problem:
+                log.warning("old rows could not be deleted: %s", problem)
+            else:
+                if gone:
+                    log.info("%d rows older than the retention were deleted", gone)
+            await anyio.sleep(_PURGE_EVERY)
+
+
+def _own_tools(settings: Settings) -> tuple[agents.Agent, ...]:
+    """Families of the settings, as those of an agent that nothing is recognised by."""
+    families = tuple(
+        ToolFamily(
+            tools=(name.lower(),),
+            canonical=(tool.family,),
+            paths=tool.paths,
+            added=tool.source,
+        )
+        for name, tool in settings.tools.items()
+    )
+    return (replace(agents.ANY_AGENT, name="settings", families=families),) if families else ()

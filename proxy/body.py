@@ -1,0 +1,71 @@
+"""An upstream's body, read piece by piece, with a look at its beginning first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from proxy.headers import first
+from proxy.upstream import UpstreamResponse
+
+_BLANK = b" \t\r\n"
+_BOM = b"\xef\xbb\xbf"
+_EVENT_STREAM = b"text/event-stream"
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+class Body:
+    """The body of one answer, its content coding undone where that is known."""
+
+    def __init__(self, response: UpstreamResponse) -> None:
+        self._type = first(response.headers, b"content-type") or b""
+        self._pieces: AsyncIterator[bytes] = (
+            response.decoded() if response.decodable else aiter(response)
+        )
+        self._ahead = bytearray()
+
+    async def read(self) -> bytes:
+        """The next piece; empty at the end. Raises `errors.UpstreamFault`."""
+        if self._ahead:
+            ahead, self._ahead = bytes(self._ahead), bytearray()
+            return ahead
+        return await anext(self._pieces, b"")
+
+    async def rest(self, limit: int) -> bytes:
+        """Everything that is left, or more than `limit` bytes of it."""
+        whole = bytearray()
+        while len(whole) <= limit:
+            piece = await self.read()
+            if not piece:
+                break
+            whole += piece
+        return bytes(whole)
+
+    async def is_event_stream(self) -> bool:
+        """Whether it is one: by its content type, else by how it begins."""
+        if self._type.strip().lower().startswith(_EVENT_STREAM):
+            return True
+        while len(self._ahead) < len(_BOM) or not self._start():
+            piece = await anext(self._pieces, b"")
+            if not piece:
+                break
+            self._ahead += piece
+        return self._start().startswith(_FIELDS)
+
+    def _start(self) -> bytes:
+        start = bytes(self._ahead[:64])
+        if len(self._ahead) > len(start) and not start.strip(_BLANK):
+            start = bytes(self._ahead)
+        return start.removeprefix(_BOM).lstrip(_BLANK)
+
+
+class Whole(Body):
+    """A whole JSON document, read as a stream of one event and an end mark."""
+
+    def __init__(self, document: bytes) -> None:
+        line = document.replace(b"\n", b" ").replace(b"\r", b" ")
+        self._data = b"data: " + line.strip() + b"\n\ndata: [DONE]\n\n"
+
+    async def read(self) -> bytes:
+        """The stream, then nothing."""
+        data, self._data = self._data, b""
+        return data

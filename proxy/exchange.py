@@ -1,0 +1,507 @@
+"""One client turn without I/O: bytes of upstream attempts in, bytes for the client and steps out.
+
+It joins the pure parts: events are cut and decoded, the turn machine decides, the continuation
+writes the client's stream, and what the model was told gathers into one splice. The relay opens
+and closes connections, sends, stores, and records as each `Step` says.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from proxy.conversation import Message
+from proxy.pending import Pending
+from proxy.quirks import Profile
+from proxy.splice import Delivery, Placement, Splice
+from proxy.sse import SseEvent, SseReader
+from proxy.wire import Decoded, WireApi, WireRequest
+from rules_engine import wording
+from rules_engine.decisions import (
+    Action,
+    Complete,
+    Decision,
+    Hit,
+    Interrupt,
+    Observe,
+    Quarantined,
+    Refuse,
+    Release,
+    Withhold,
+)
+from rules_engine.events import FinishReason, TextDelta, TurnEvent
+from rules_engine.rule import Rule
+from rules_engine.scope import Surface
+from rules_engine.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A hit for the audit: in which attempt, what it led to, and what became of that."""
+
+    hit: Hit
+    attempt: int
+    action: Action
+    outcome: str
+
+
+@dataclass(slots=True)
+class Step:
+    """What the relay must do now, in the order of the fields.
+
+    close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
+    open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
+    orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
+    answer says that it failed. `fault`: a fault of ours switched the rules off for this turn.
+    """
+
+    close_upstream: bool = False
+    send: bytearray = field(default_factory=bytearray)
+    reissue: bool = False
+    complete: bool = False
+    last: bytes = b""
+    broken: bool = False
+    failed: bool = False
+    fault: str = ""
+    seen: list[Seen] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more of this attempt counts."""
+        return self.reissue or self.complete
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldEvent:
+    ordinal: int
+    event: SseEvent
+    decoded: Decoded
+
+
+class Exchange:
+    """One turn of one streaming request. `limit`: the largest event in bytes."""
+
+    def __init__(
+        self,
+        wire: WireApi,
+        request: WireRequest,
+        turn: Turn,
+        profile: Profile,
+        pending: Pending,
+        *,
+        limit: int,
+        reminders: Placement = Placement.INTO_TOOL,
+    ) -> None:
+        self.turn = turn
+        self.pending = pending
+        self.withheld_characters = 0
+        self.usage: list[Mapping[str, int] | None] = []
+        self.held_bytes = 0
+        self._wire = wire
+        self._request = request
+        self._profile = profile
+        self._limit = limit
+        self._reminders = reminders
+        self._continuation = wire.continuation(request)
+        self._watching = not turn.plan().idle
+        self._is_document = False
+        self._ordinal_at = 0
+        self.unplaceable = False  # an upstream took no form of what we had to say
+        self._begin()
+
+    # ---- what the relay calls
+
+    def read(self, data: bytes, now: float) -> Step:
+        """More bytes of the current attempt. Raises `sse.EventTooLarge`."""
+        step = Step()
+        events = self._sse.feed(data)
+        for position, event in enumerate(events):
+            self._ordinal_at = self._ordinal
+            try:
+                self._event(event, now, step)
+            except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+                self._fall_open(events[position:], problem, step)
+                break
+            if step.reissue:
+                break
+        return step
+
+    def pass_rest(self, data: bytes) -> Step:
+        """Bytes that no rule looks at: behind the end mark, or when the rules are off."""
+        step = self.give_up()
+        step.send += data if self._first else b""
+        return step
+
+    def document(self, body: bytes, now: float) -> Step:
+        """A whole JSON answer: one long event."""
+        step = Step()
+        self._is_document = True
+        decoded = self._decoder.document(body)
+        self._note(decoded, decoded.events)
+        self._ended = True
+        events = (*decoded.events, *self._decoder.close(broken=self._failed))
+        self._hold(SseEvent(body, None), decoded)
+        self._execute(self.turn.feed(0, events, now), step)
+        self._finish(step, broken=False)
+        return step
+
+    def end(self, now: float, *, broken: bool) -> Step:
+        """The attempt's body ended, in an orderly way or not."""
+        step = Step()
+        tail = self._sse.tail()
+        if tail is not None:
+            self._event(tail, now, step)
+        if not step.over and not self._ended:
+            cut_short = broken or not (self._finish_seen or self._done)
+            self._close(now, step, broken=cut_short, transport=broken)
+        return step
+
+    def tick(self, now: float) -> Step:
+        """Time has passed without bytes."""
+        step = Step()
+        self._execute(self.turn.tick(now), step)
+        return step
+
+    def settle(self, now: float) -> Step:
+        """The upstream said why it finished and then fell silent: take that for the end."""
+        step = Step()
+        if not self._ended:
+            self._close(now, step, broken=False, transport=False)
+        return step
+
+    def give_up(self) -> Step:
+        """Rules off for this turn: everything held goes out, the rest passes as it comes."""
+        step = Step()
+        if not self._watching:
+            return step
+        self._execute(self.turn.give_up(), step)
+        self._watching = False
+        return step
+
+    def reissued(self, now: float) -> None:
+        """The next attempt's body is about to be read."""
+        self.turn.reissued(now)
+        self._begin()
+
+    def error(self, message: str, code: str) -> bytes:
+        """An error event in the stream's own format; no end mark follows."""
+        return self._continuation.error(message, code)
+
+    def keep_alive(self) -> bytes:
+        """A comment for a client that waits on us."""
+        return self._continuation.keep_alive()
+
+    @property
+    def finish_seen(self) -> bool:
+        """Whether the current attempt has said why it finished, and its end is still open."""
+        return self._finish_seen and not self._ended
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether bytes behind the end mark still belong to the client."""
+        return self._first and self._done
+
+    @property
+    def holding(self) -> bool:
+        """Whether the proxy itself keeps something back."""
+        return bool(self._held)
+
+    def client_message(self) -> Message:
+        """The assistant message as the client has it, or will once the last bytes are out."""
+        message = self._decoder.message(0)
+        shown = message.text if self._whole() else message.text[: self._text_out]
+        calls = message.calls if self._whole() else ()
+        reasoning = "" if self._hides() else message.reasoning
+        return Message(
+            "assistant",
+            self._front() + shown + self._said,
+            self.turn.released_thinking + reasoning,
+            calls,
+        )
+
+    def splice(self, *, left: bool = False) -> Splice | None:
+        """What the turn leaves behind, or None. `left`: the client went away before its end."""
+        pending = self.pending.abandoned(self._front(), self.turn.released_thinking)
+        message = self._decoder.message(0)
+        if self._whole() and self._hides() and not self._profile.forbid_reasoning:
+            pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
+        injected = pending.splice.before or pending.splice.tool_notes or pending.splice.after
+        if self.unplaceable or not injected:
+            return None
+        return pending.finish(self.client_message().text, head=left)
+
+    def _front(self) -> str:
+        """Text of abandoned attempts at the front of the client's message, with its seam."""
+        released = self.turn.released
+        if not released or not (self._decoder.message(0).text if self._whole() else self._text_out):
+            return released
+        return released + wording.seam(released)
+
+    def _whole(self) -> bool:
+        """Whether the client got the newest attempt's message as it is."""
+        return self._accepted and not self._said
+
+    def _hides(self) -> bool:
+        """Whether the newest attempt's reasoning is kept from the client."""
+        return bool(self.turn.released)
+
+    # ---- one attempt
+
+    def _begin(self) -> None:
+        self._sse = SseReader(self._limit)
+        self._decoder = self._wire.decoder(self._profile)
+        self._held: deque[_HeldEvent] = deque()
+        self._ordinal = 0
+        self._text_out = 0
+        self._done = False  # the end mark was read
+        self._ended = False  # the turn machine knows that the output is over
+        self._accepted = False
+        self._failed = False  # the upstream reported an error in its stream
+        self._finish_seen = False
+        self._unfinished: frozenset[tuple[int, int]] = frozenset()
+        self._said = ""  # what we said ourselves in place of withheld calls
+        self._usage: Mapping[str, int] | None = None
+        self.usage.append(None)
+
+    @property
+    def _first(self) -> bool:
+        return self.turn.attempts == 1
+
+    def _event(self, event: SseEvent, now: float, step: Step) -> None:
+        if self._ended or not self._watching:
+            self._unwatched(event, step)
+            return
+        decoded = self._decoder.decode(event)
+        events = decoded.events
+        self._note(decoded, events)
+        if decoded.done:
+            self._ended = True
+            events += self._decoder.close(broken=self._failed)
+        self._hold(event, decoded)
+        self._execute(self.turn.feed(self._ordinal - 1, events, now), step)
+        if decoded.done:
+            self._finish(step, broken=False)
+
+    def _unwatched(self, event: SseEvent, step: Step) -> None:
+        """Bytes behind the end mark, or of a turn whose rules are off."""
+        if self._first:
+            step.send += event.raw
+            if not self._ended:
+                decoded = self._decoder.decode(event)
+                self._note(decoded, decoded.events)
+        elif not self._ended:
+            decoded = self._decoder.decode(event)
+            self._note(decoded, decoded.events)
+            step.send += self._continuation.later(event, decoded)
+        if not self._ended and self._done:
+            self._ended = self._accepted = step.complete = True
+            step.last = b"" if self._first else self._continuation.finish()
+
+    def _note(self, decoded: Decoded, events: Sequence[TurnEvent]) -> None:
+        self._done = self._done or decoded.done
+        self._failed = self._failed or decoded.error
+        self._finish_seen = self._finish_seen or any(isinstance(e, FinishReason) for e in events)
+        if decoded.usage is not None:
+            self.usage[-1] = decoded.usage
+
+    def _hold(self, event: SseEvent, decoded: Decoded) -> None:
+        self._held.append(_HeldEvent(self._ordinal, event, decoded))
+        self.held_bytes += len(event.raw)
+        self._ordinal += 1
+
+    def _close(self, now: float, step: Step, *, broken: bool, transport: bool) -> None:
+        self._ended = True
+        if not self._watching:
+            step.complete = self._accepted = True
+            step.broken = transport
+            step.last = b"" if self._first or broken else self._continuation.finish()
+            return
+        events = self._decoder.close(broken=broken or self._failed)
+        ordinal, self._ordinal = self._ordinal, self._ordinal + 1
+        self._execute(self.turn.feed(ordinal, events, now), step)
+        self._finish(step, broken=transport)
+
+    def _finish(self, step: Step, *, broken: bool) -> None:
+        """The attempt is over and was not abandoned: what was released now goes last."""
+        if step.reissue:
+            return
+        step.complete, step.broken, step.failed = True, broken, self._failed
+        plain = self._first or self._is_document
+        if not (plain or self._said or broken or self._failed):
+            step.last += self._continuation.finish()
+
+    # ---- decisions
+
+    def _execute(self, decisions: Sequence[Decision], step: Step) -> None:
+        for decision in decisions:
+            match decision:
+                case Release():
+                    self._release(decision, step)
+                case Interrupt():
+                    self._interrupt(decision, step)
+                case Refuse():
+                    self._refuse(decision, step)
+                case Withhold():
+                    self._withhold(decision, step)
+                case Complete():
+                    self._complete(decision, step)
+                case Observe(hits):
+                    self._see(step, hits, Action.OBSERVED, "observed")
+                case Quarantined(rule, surface):
+                    hit = Hit(rule, surface, 0, 0, 0, 0, "")
+                    self._see(step, (hit,), Action.QUARANTINED, "over its time budget")
+
+    def _see(self, step: Step, hits: Sequence[Hit], action: Action, outcome: str) -> None:
+        step.seen += (Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
+
+    def _release(self, release: Release, step: Step) -> None:
+        out = bytearray()
+        self._unfinished = release.without_calls
+        while self._held and self._held[0].ordinal <= release.through:
+            held = self._held.popleft()
+            self.held_bytes -= len(held.event.raw)
+            if held.ordinal in release.dropped:
+                self._continuation.unreleased(held.event)
+                continue
+            out += self._rendered(held, release.without_calls)
+            self._text_out += _text_length(held.decoded)
+        if self._ended:
+            step.last += out
+        else:
+            step.send += out
+
+    def _rendered(self, held: _HeldEvent, without: frozenset[tuple[int, int]]) -> bytes:
+        if self._is_document:
+            return held.event.raw
+        if not self._first:
+            return self._continuation.later(held.event, held.decoded)
+        if without and held.decoded.events:
+            return self._continuation.first_without(held.event, held.decoded, without)
+        return self._continuation.first(held.event, held.decoded)
+
+    def _abandon(self, withheld: int, seam: str, step: Step) -> None:
+        self._drop_held(withheld)
+        self._continuation.reissued(seam)
+        step.close_upstream = step.reissue = True
+
+    def _drop_held(self, withheld: int) -> None:
+        for held in self._held:
+            self._continuation.unreleased(held.event)
+        self._held.clear()
+        self.held_bytes = 0
+        self._ended = True
+        self.withheld_characters += withheld
+
+    def _interrupt(self, interrupt: Interrupt, step: Step) -> None:
+        note = wording.interrupt(interrupt.hits)
+        partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
+        self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)
+        self._see(step, interrupt.hits, Action.INTERRUPT, "reissued")
+        self._abandon(interrupt.withheld, interrupt.seam, step)
+
+    def _refuse(self, refuse: Refuse, step: Step) -> None:
+        message = self._decoder.message(0)
+        refused = [hit for hit in refuse.hits if hit.call in refuse.refused]
+        others = [hit for hit in refuse.hits if hit.call not in refuse.refused]
+        results = [
+            self._result(number, refuse, refused, others) for number in range(len(message.calls))
+        ]
+        rendered = self._wire.refused(message, results, self._profile)
+        self.pending = self.pending.refused(rendered, deliveries(others))
+        self._see(step, refused, Action.REFUSE, "reissued")
+        for hit in others:
+            self._see(step, (hit,), _reminder_of(hit), "told with the refusal")
+        self._abandon(refuse.withheld, refuse.seam, step)
+
+    def _result(
+        self, number: int, refuse: Refuse, refused: Sequence[Hit], others: Sequence[Hit]
+    ) -> str:
+        if number not in refuse.refused:
+            return wording.not_run()
+        told = [hit for hit in refused if hit.call == number]
+        return wording.refusal(told + list(others) if number == refuse.refused[0] else told)
+
+    def _withhold(self, withhold: Withhold, step: Step) -> None:
+        self._said = wording.withheld(withhold.hits)
+        self._drop_held(withhold.withheld)
+        self._see(step, withhold.hits, Action.EXHAUSTED, "withheld")
+        step.failed = withhold.error
+        step.last = (
+            self._error(self._said)
+            if withhold.error
+            else self._wire.document(self._said, self._request)
+            if self._is_document
+            else self._continuation.withheld(self._said)
+        )
+
+    def _error(self, message: str) -> bytes:
+        if self._is_document:
+            return self._wire.error_body(message, "ttsr_error", "rule_exhausted")
+        return self._continuation.error(message, "rule_exhausted")
+
+    def _fall_open(self, left: Sequence[SseEvent], problem: Exception, step: Step) -> None:
+        """Rules are off: what is held and what is left of this read goes out as it came."""
+        step.fault = f"{type(problem).__name__}: {problem}"
+        self._watching = False
+        known = self._ordinal > self._ordinal_at
+        events = [held.event for held in self._held] + list(left[known:])
+        self._held.clear()
+        self.held_bytes = 0
+        for event in events:
+            self._unwatched(event, step)
+
+    def _complete(self, complete: Complete, step: Step) -> None:
+        self._accepted = not complete.broken
+        hits = complete.reminders
+        if complete.broken:
+            step.last += self._continuation.broken(self._unfinished)
+            for hit in hits:
+                self._see(step, (hit,), _reminder_of(hit), "the answer broke off")
+            return
+        for call, told in _by_call(hits).items():
+            name = next(hit.tool or "" for hit in told)
+            self.pending = self.pending.reminded_of_call(
+                call, name, wording.tool_reminder(told), deliveries(told), self._reminders
+            )
+        prose = _first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
+        if prose:
+            self.pending = self.pending.reminded(wording.prose_reminder(prose), deliveries(prose))
+        for hit in _first_of_each(hits, hits):
+            action = Action.EXHAUSTED if hit.exhausted else _reminder_of(hit)
+            self._see(step, (hit,), action, "told on the next request")
+
+
+def deliveries(hits: Sequence[Hit]) -> tuple[Delivery, ...]:
+    """What a note of these hits delivers: each rule once, in the order of the hits."""
+    rules: dict[str, Rule] = {hit.rule.name: hit.rule for hit in reversed(hits)}
+    names = dict.fromkeys(hit.rule.name for hit in hits)
+    return tuple(Delivery(name, rules[name].body_hash) for name in names)
+
+
+def _reminder_of(hit: Hit) -> Action:
+    return Action.TOOL_REMINDER if hit.surface is Surface.TOOL else Action.PROSE_REMINDER
+
+
+def _first_of_each(hits: Sequence[Hit], among: Sequence[Hit]) -> list[Hit]:
+    """Those of `hits` that are the first of their rule `among` all."""
+    first: dict[str, Hit] = {}
+    for hit in among:
+        first.setdefault(hit.rule.name, hit)
+    return [hit for hit in hits if first[hit.rule.name] is hit]
+
+
+def _by_call(hits: Sequence[Hit]) -> dict[int, list[Hit]]:
+    """Tool hits by call; a rule attaches to the first call that it matched."""
+    calls: dict[int, list[Hit]] = {}
+    for hit in _first_of_each([h for h in hits if h.call is not None], hits):
+        calls.setdefault(hit.call or 0, []).append(hit)
+    return calls
+
+
+def _text_length(decoded: Decoded) -> int:
+    return sum(
+        len(event.text)
+        for event in decoded.events
+        if isinstance(event, TextDelta) and event.choice == 0
+    )
