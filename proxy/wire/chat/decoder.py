@@ -10,7 +10,14 @@ from proxy.quirks import Profile
 from proxy.sse import SseEvent
 from proxy.wire import AttemptMessage, Decoded
 from proxy.wire.chat.channel import Growth, Joiner, ThinkSplit, whole
-from proxy.wire.chat.reasoning import ReasoningFields, Thought, is_thinking, part_text, read_thought
+from proxy.wire.chat.reasoning import (
+    REASONING_FIELDS,
+    ReasoningFields,
+    Thought,
+    is_thinking,
+    part_text,
+    read_thought,
+)
 from proxy.wire.chat.slots import Calls, ToolEvent, call_of, raw_of
 from proxy.wire.chat.tolerant import read_json, write_json
 from rules_engine.events import (
@@ -79,9 +86,12 @@ class _Choice:
         )
 
     def _read_delta(self, delta: dict[str, Any]) -> list[TurnEvent]:
-        self.fields.read(delta)
-        thought, text = read_thought(delta), self._read_text(delta.get("content"))
-        thinking = self._new_thinking(thought.text)
+        content = delta.get("content")
+        thought = Thought()
+        if isinstance(content, list) or not REASONING_FIELDS.isdisjoint(delta):
+            self.fields.read(delta)
+            thought = read_thought(delta)
+        thinking, text = self._new_thinking(thought.text), self._read_text(content)
         if self._split and text:
             inline, text = self._split.feed(text)
             thinking += inline
@@ -159,8 +169,7 @@ class ChatDecoder:
 
         `error`: an error document, in a list too, or an answer that has no choices.
         """
-        text = body.removeprefix(_BOM).strip(_BLANK).decode("utf-8", "replace")
-        value = read_json(text)
+        value = read_json(body.removeprefix(_BOM).strip(_BLANK))
         if isinstance(value, list) and value and isinstance(value[0], dict):
             value = value[0]
         lacks_choices = isinstance(value, dict) and not isinstance(value.get("choices"), list)

@@ -9,7 +9,7 @@ from typing import assert_never
 from proxy.views import Edit, Insert, Merge, Restore, Strip
 from proxy.wire.chat.channel import whole
 from proxy.wire.chat.reasoning import LIST_FIELDS, TEXT_FIELDS, is_thinking
-from proxy.wire.chat.spans import RawObject, elements, members, render_array
+from proxy.wire.chat.spans import RawObject, Span, elements, member, outline, render_array
 from proxy.wire.chat.tolerant import read_json
 
 _GAP = "\n\n"
@@ -21,8 +21,7 @@ def apply(body: bytes, edits: Sequence[Edit]) -> bytes:
     Places are those of the body's own messages, whatever is inserted. Raises ValueError for a
     place that is not there.
     """
-    start = _messages_start(body)
-    spans = elements(body, start)
+    spans = _messages(body)
     inserted: dict[int, list[bytes]] = {}
     changed: dict[int, RawObject] = {}
     for edit in edits:
@@ -37,17 +36,18 @@ def apply(body: bytes, edits: Sequence[Edit]) -> bytes:
     return _assembled(body, spans, inserted, changed)
 
 
-def _messages_start(body: bytes) -> int:
-    """Answer with where the array of messages begins; of duplicates the last one counts."""
-    places = [member.value[0] for member in members(body) if member.key == "messages"]
-    if not places:
+def _messages(body: bytes) -> list[Span]:
+    """Answer with where the messages stand; of duplicate keys the last one counts."""
+    outer, inner = outline(body)
+    keyed = [one for one in (member(body, span) for span in outer) if one.key == "messages"]
+    if not keyed or keyed[-1].value[0] not in inner:
         raise ValueError("the body has no messages")
-    return places[-1]
+    return inner[keyed[-1].value[0]]
 
 
 def _assembled(
     body: bytes,
-    spans: list[tuple[int, int]],
+    spans: list[Span],
     inserted: dict[int, list[bytes]],
     changed: dict[int, RawObject],
 ) -> bytes:
@@ -137,7 +137,7 @@ def _cut_items(items: list[bytes], count: int, key_of: Callable[[object], str]) 
     """
     kept: list[bytes] = []
     for item in items:
-        value = read_json(item.decode("utf-8", "replace"))
+        value = read_json(item)
         if not count or not (key := key_of(value)):
             kept.append(item)
             continue

@@ -17,6 +17,7 @@ SEAL_FIELDS = (
     "reasoning_opaque",
 )
 _OTHER_FIELDS = ("extra_content",)
+REASONING_FIELDS = frozenset((*TEXT_FIELDS, *LIST_FIELDS, *SEAL_FIELDS, *_OTHER_FIELDS))
 _ENCRYPTED_TYPES = frozenset({"reasoning.encrypted", "redacted_thinking"})
 _JOINED_KEYS = ("text", "summary", "thinking")
 

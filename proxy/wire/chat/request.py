@@ -57,6 +57,7 @@ def read(body: bytes) -> WireRequest:
         structured=prefix or _is_structured(root),
         prefix=prefix,
         messages=tuple(_message(message) for message in messages),
+        hints=_hints(root),
     )
 
 
@@ -66,7 +67,7 @@ def spliced(request: WireRequest, edits: Sequence[Edit]) -> bytes:
 
 
 def _root(body: bytes) -> dict[str, Any]:
-    value = read_json(body.removeprefix(_BOM).decode("utf-8", "replace"))
+    value = read_json(body.removeprefix(_BOM))
     if isinstance(value, NotJson):
         raise BadRequest("the request body is not JSON; send one JSON object")
     if not isinstance(value, dict):
@@ -85,6 +86,14 @@ def _messages(root: Mapping[str, Any]) -> list[dict[str, Any]]:
         if not isinstance(message, dict):
             raise BadRequest(f"messages[{at}] is not an object", f"messages[{at}]")
     return messages
+
+
+def _hints(root: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Answer with the strings of the body that may name the conversation, by dotted key."""
+    metadata = _object(root.get("metadata"))
+    named = [(f"metadata.{key}", metadata.get(key)) for key in ("sessionId", "session_id")]
+    named.append(("prompt_cache_key", root.get("prompt_cache_key")))
+    return tuple((key, whole(value)) for key, value in named if isinstance(value, str) and value)
 
 
 def _text(value: Any) -> str:

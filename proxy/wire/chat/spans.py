@@ -17,6 +17,8 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]', re.DOTALL)
 _BLANK = b" \t\r\n"
 _OPENERS = b"{["
 _CLOSERS = b"}]"
+_ENDS = b",}]"
+_LEVELS = 2
 
 Span = tuple[int, int]
 
@@ -28,30 +30,42 @@ def _trimmed(data: bytes, start: int, end: int) -> Span:
     return start + left, start + left + len(kept.strip(_BLANK))
 
 
-def elements(data: bytes, start: int = 0) -> list[Span]:
-    """Answer with the spans of an array's elements, or of an object's `key: value` members.
+def outline(data: bytes, start: int = 0) -> tuple[list[Span], dict[int, list[Span]]]:
+    """Answer with the spans of a container's elements, and of those of its direct inner ones.
 
-    `start`: at or before the opening bracket. Raises ValueError where there is none.
+    An object's elements are its `key: value` members. The inner ones are keyed by where their
+    bracket stands, so that one pass over a large body finds the messages in it. `start`: at or
+    before the opening bracket. Raises ValueError where there is none.
     """
-    spans: list[Span] = []
-    depth = begin = 0
+    levels: list[list[Span]] = [[], []]
+    inner: dict[int, list[Span]] = {}
+    begins = [0, 0]
+    depth = 0
     for token in _TOKEN.finditer(data, start):
         kind = token[0]
         if kind in _OPENERS:
             depth += 1
-            begin = token.end() if depth == 1 else begin
-        elif depth == 1 and kind in b",}]":
-            span = _trimmed(data, begin, token.start())
+            if depth <= _LEVELS:
+                begins[depth - 1] = token.end()
+            if depth == _LEVELS:
+                levels[1] = inner[token.start()] = []
+            continue
+        if 0 < depth <= _LEVELS and kind in _ENDS:
+            span = _trimmed(data, begins[depth - 1], token.start())
+            begins[depth - 1] = token.end()
             if span[0] < span[1]:
-                spans.append(span)
-            begin = token.end()
-        if kind in _CLOSERS:
-            depth -= 1
-            if not depth:
-                return spans
-        if not depth:
+                levels[depth - 1].append(span)
+        depth -= kind in _CLOSERS
+        if depth <= 0:
             break
-    raise ValueError("no array or object stands here")
+    if depth or not begins[0]:
+        raise ValueError("no array or object stands here")
+    return levels[0], inner
+
+
+def elements(data: bytes, start: int = 0) -> list[Span]:
+    """Answer with the spans of a container's elements; raises ValueError as `outline` does."""
+    return outline(data, start)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +77,23 @@ class Member:
     value: Span
 
 
-def members(data: bytes, start: int = 0) -> list[Member]:
+def member(data: bytes, span: Span) -> Member:
+    """Read the key of a member that stands at `span`; raises ValueError where there is none."""
+    quoted = _TOKEN.match(data, span[0])
+    colon = _TOKEN.search(data, quoted.end()) if quoted else None
+    if quoted is None or colon is None or colon[0] != b":":
+        raise ValueError("no object stands here")
+    key = read_json(quoted[0])
+    value = _trimmed(data, colon.end(), span[1])
+    return Member(key if isinstance(key, str) else "", quoted.span(), value)
+
+
+def members(data: bytes) -> list[Member]:
     """Answer with an object's members in their order, duplicates included.
 
     Raises ValueError where there is no object.
     """
-    found: list[Member] = []
-    for begin, end in elements(data, start):
-        quoted = _TOKEN.match(data, begin)
-        colon = _TOKEN.search(data, quoted.end()) if quoted else None
-        if quoted is None or colon is None or colon[0] != b":":
-            raise ValueError("no object stands here")
-        key = read_json(quoted[0].decode("utf-8", "replace"))
-        value = _trimmed(data, colon.end(), end)
-        found.append(Member(key if isinstance(key, str) else "", quoted.span(), value))
-    return found
+    return [member(data, span) for span in elements(data)]
 
 
 class RawObject:
@@ -100,7 +116,7 @@ class RawObject:
     def read(self, key: str) -> object:
         """Answer with a value as read; None where there is none."""
         raw = self.get(key)
-        return read_json(raw.decode("utf-8", "replace")) if raw else None
+        return read_json(raw) if raw else None
 
     def set(self, key: str, raw: bytes) -> None:
         """Exchange the last value under `key`, or add one behind all others."""

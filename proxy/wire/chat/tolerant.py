@@ -26,15 +26,18 @@ def _number(digits: str) -> int | float:
 _lenient = json.JSONDecoder(parse_int=_number)
 
 
-def read_json(text: str) -> Any:
-    """Read JSON that may hold NaN, lone surrogates and duplicate keys (the last one counts).
+def read_json(text: str | bytes) -> Any:
+    """Read JSON that may hold NaN, lone surrogates, invalid bytes and duplicate keys.
 
+    Of duplicate keys the last one counts, and invalid bytes become U+FFFD.
     Answers `NOT_JSON` where there is none, or where it is nested beyond what can be read.
     """
     try:
         return _strict.decode(text)
     except (ValueError, RecursionError):
         pass
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
     try:
         return _lenient.decode(text)
     except (ValueError, RecursionError):
