@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+from rules_engine.tools import Section, make_reader
+from tests.support.tool_calls import Reading, read_call
+
+FAMILIES = (
+    ToolFamily(("write",), ("write",), paths=("filePath",), added=("content",)),
+    ToolFamily(
+        ("edit",), ("edit",), paths=("filePath",), added=("newString",), removed=("oldString",)
+    ),
+    ToolFamily(("edit",), ("edit",), paths=("path",), added=("newString",)),
+    ToolFamily(
+        ("edit_file",),
+        ("edit",),
+        paths=("path",),
+        added=("edits[].new_text",),
+        removed=("edits[].old_text",),
+    ),
+    ToolFamily(
+        ("multi",),
+        ("edit",),
+        paths=("all[].file",),
+        added=("all[].new",),
+        removed=("all[].old",),
+    ),
+    ToolFamily(("many",), ("edit",), paths=("paths[]", "paths"), added=("ops[].out",)),
+    ToolFamily(
+        ("editor",),
+        ("edit", "write"),
+        paths=("path",),
+        added=("file_text",),
+        where=(("command", ("create",)),),
+    ),
+    ToolFamily(
+        ("editor",),
+        ("edit",),
+        paths=("path",),
+        added=("new_str",),
+        where=(("command", ("str_replace",)),),
+    ),
+    ToolFamily(("dual",), ("edit",), paths=("path",), added=("new",), removed=("old",)),
+    ToolFamily(("dual",), ("write",), paths=("path",), added=("new",), without=("old", "line")),
+    ToolFamily(
+        ("mode",),
+        ("write",),
+        paths=("path",),
+        added=("edits[].diff",),
+        renamed=("edits[].rename",),
+        where=(("edits[].op", ("create",)),),
+    ),
+    ToolFamily(
+        ("mode",),
+        ("edit",),
+        paths=("path",),
+        patches=(PatchArgument("edits[].diff", PatchFormat.HUNKS),),
+        renamed=("edits[].rename",),
+        unless=(("edits[].op", ("create",)),),
+    ),
+    ToolFamily(
+        ("patch",),
+        ("edit",),
+        patches=(
+            PatchArgument("text", PatchFormat.ENVELOPE),
+            PatchArgument("", PatchFormat.ENVELOPE),
+        ),
+        freeform=(PatchFormat.ENVELOPE,),
+    ),
+    ToolFamily(
+        ("patch",), ("apply_patch",), patches=(PatchArgument("text", PatchFormat.ENVELOPE),)
+    ),
+    ToolFamily(
+        ("blocks",),
+        ("edit",),
+        paths=("path",),
+        patches=(PatchArgument("diff", PatchFormat.SEARCH_REPLACE),),
+    ),
+    shell_family(("bash",), ("command", "command[]")),
+)
+
+ENVELOPE = (
+    "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** Add File: b.md\n+text\n*** End Patch"
+)
+BLOCKS = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
+
+
+def read(name: str, arguments: Any, *, cut: bool = False) -> Reading:
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    cuts = range(1, len(raw)) if cut else ()
+    return read_call(name, raw, cuts, families=FAMILIES)
+
+
+def texts(name: str, arguments: Any) -> list[tuple[tuple[str, ...], str]]:
+    whole = read(name, arguments)
+    assert read(name, arguments, cut=True) == whole
+    return [(section.paths, section.text) for section in whole.sections]
+
+
+CALLS: list[tuple[str, Any, list[tuple[tuple[str, ...], str]]]] = [
+    ("write", {"content": "a\n\u00e9", "filePath": "x.py"}, [(("x.py",), "a\n\u00e9")]),
+    ("Write", {"filePath": "x.py", "content": ""}, [(("x.py",), "")]),
+    ("edit", {"filePath": "x", "oldString": "bad", "newString": "good"}, [(("x",), "good")]),
+    ("edit", {"path": "y", "newString": "good"}, [(("y",), "good")]),
+    (
+        "edit_file",
+        {"path": "p", "edits": [{"old_text": "o", "new_text": "n1"}, {"new_text": "n2"}]},
+        [(("p",), "n1"), (("p",), "n2")],
+    ),
+    (
+        "edit_file",
+        {"path": "p", "edits": json.dumps([{"old_text": "o", "new_text": 'n"1'}])},
+        [(("p",), 'n"1')],
+    ),
+    (
+        "multi",
+        {"all": [{"new": "1", "old": "0", "file": "a"}, {"file": "b", "new": "2"}]},
+        [(("a",), "1"), (("b",), "2")],
+    ),
+    ("many", {"ops": [{"out": "x"}], "paths": ["a", "b"]}, [(("a", "b"), "x")]),
+    ("many", {"paths": "a", "ops": [{"out": "x"}]}, [(("a",), "x")]),
+    ("editor", {"file_text": "t", "path": "a", "command": "create"}, [(("a",), "t")]),
+    ("editor", {"command": "str_replace", "path": "a", "new_str": "n"}, [(("a",), "n")]),
+    ("editor", {"command": "undo", "new_str": "n"}, [((), "n"), ((), "undo")]),
+    ("dual", {"path": "a", "new": "n"}, [(("a",), "n")]),
+    ("mode", {"path": "a", "edits": [{"op": "create", "diff": "-x"}]}, [(("a",), "-x")]),
+    ("mode", {"path": "a", "edits": [{"diff": "-x\n+y", "op": "update"}]}, [(("a",), "y")]),
+    (
+        "mode",
+        {"path": "a", "edits": [{"diff": "-x\n+y\n z", "rename": "b"}]},
+        [(("a", "b"), "y")],
+    ),
+    ("patch", {"text": ENVELOPE}, [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("patch", json.dumps(ENVELOPE), [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("patch", ENVELOPE, [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("patch", {"text": "*** Begin Patch\n*** Delete File: a\n"}, []),
+    ("blocks", {"diff": BLOCKS, "path": "a"}, [(("a",), "new")]),
+    ("bash", {"command": ["bash", "-lc", "ls"]}, [((), "bash"), ((), "-lc"), ((), "ls")]),
+    (
+        "bash",
+        {"command": "cat > a.py <<E\nx = 1\nE\n"},
+        [((), "cat > a.py <<E\nx = 1\nE\n"), (("a.py",), "x = 1")],
+    ),
+    ("strange", {"path": "a.py", "content": "c", "q": "x"}, [(("a.py",), "c")]),
+    ("strange", {"file": "a.py", "old_string": "o", "new_string": "n"}, [(("a.py",), "n")]),
+    ("strange", {"patch": ENVELOPE}, [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("strange", {"content": "c", "q": "x"}, [((), "c"), ((), "x")]),
+    ("strange", {"query": "q", "deep": ["", "r"]}, [((), "q"), ((), "r")]),
+    ("strange", {"n": 1}, []),
+    ("strange", "not json", [((), "not json")]),
+    ("strange", "", []),
+    ("write", {"path": "a.py", "contents": "c"}, [(("a.py",), "c")]),
+    ("write", {"file_path": "a.py", "body": "c"}, [(("a.py",), "a.py"), (("a.py",), "c")]),
+    ("edit", '{"filePath": "a", "oldString": "bad', [(("a",), "a")]),
+    ("write", '{"filePath": "a", "content": "cut \\u00', [(("a",), "cut ")]),
+    ("write", '{"filePath": "a", "content": "x"} trailing', [(("a",), "x")]),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "expected"), CALLS)
+def test_call_gives_its_added_source(
+    name: str, arguments: Any, expected: list[tuple[tuple[str, ...], str]]
+) -> None:
+    """File and added text of each section, the same whole and in single characters."""
+    assert texts(name, arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [(n, a) for n, a, _ in CALLS if isinstance(a, dict)]
+)
+def test_arguments_encoded_twice_give_the_same(name: str, arguments: dict[str, Any]) -> None:
+    """A JSON string that holds the arguments reads like the arguments."""
+    assert texts(name, json.dumps(json.dumps(arguments))) == texts(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [(n, a) for n, a, _ in CALLS if isinstance(a, dict)]
+)
+def test_keys_in_any_order_give_the_same(name: str, arguments: dict[str, Any]) -> None:
+    """What is told does not depend on the order in which the keys came."""
+    turned = dict(reversed(arguments.items()))
+    assert sorted(texts(name, turned)) == sorted(texts(name, arguments))
+
+
+@pytest.mark.parametrize(("name", "arguments", "expected"), CALLS)
+def test_truncated_call_never_shows_what_the_whole_would_not(
+    name: str, arguments: Any, expected: list[tuple[tuple[str, ...], str]]
+) -> None:
+    """However short a call is cut, while it streams its sections begin those of the whole call."""
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    whole = {section.key: section.text for section in read(name, raw).sections}
+    for length in range(len(raw)):
+        for section in read(name, raw[:length]).live:
+            assert whole[section.key].startswith(section.text)
+    assert len(whole) == len(expected)
+
+
+@given(st.sampled_from(CALLS), st.data())
+def test_any_cutting_gives_the_same(call: tuple[str, Any, Any], data: st.DataObject) -> None:
+    """Sections, offsets, names and what settled when are the same for any pieces."""
+    name, arguments, _ = call
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    cuts = data.draw(st.sets(st.integers(0, len(raw)), max_size=6).map(sorted))
+    assert read_call(name, raw, cuts, families=FAMILIES) == read(name, raw)
+
+
+def settled(name: str, arguments: Any) -> list[tuple[bool, str]]:
+    """Give of each live section whether it is settled, and the raw text that settled it."""
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return [(s.settled, raw[: s.settled_at]) for s in read(name, raw).live]
+
+
+def test_section_settles_with_the_path_that_comes_after_it() -> None:
+    """Content in front of its path waits for the path's last character."""
+    assert settled("write", {"content": "a", "filePath": "x"}) == [
+        (True, '{"content": "a", "filePath": "x"')
+    ]
+
+
+def test_section_settles_with_the_path_that_comes_before_it() -> None:
+    """A path in front settles the section before its first character."""
+    assert settled("write", {"filePath": "x", "content": "a"}) == [(True, '{"filePath": "x"')]
+
+
+def test_section_settles_with_what_selects_its_family() -> None:
+    """A command that decides what an argument means settles it too."""
+    assert settled("editor", {"path": "a", "file_text": "t", "command": "create"}) == [
+        (True, '{"path": "a", "file_text": "t", "command": "create"')
+    ]
+
+
+def test_section_without_path_settles_at_the_end() -> None:
+    """While a path may still come the section is open; the end settles it without one."""
+    reading = read("write", {"content": "a"})
+    assert [(s.settled, s.settled_at) for s in reading.live] == [(False, 0)]
+    assert [(s.settled, s.settled_at, s.paths) for s in reading.sections] == [(True, 16, ())]
+
+
+def test_section_of_a_shell_settles_at_once() -> None:
+    """A tool without paths has nothing to wait for."""
+    assert settled("bash", {"command": "ls"}) == [(True, "")]
+
+
+def test_section_of_a_patch_settles_with_its_header() -> None:
+    """The file is known when the header's line has ended."""
+    assert [text.rpartition("*** ")[2] for _, text in settled("patch", {"text": ENVELOPE})] == [
+        "Update File: a.rs\\n",
+        "Add File: b.md\\n",
+    ]
+
+
+def test_duplicate_path_counts_first_while_streaming_and_last_when_finished() -> None:
+    """A hit that was found stands; the finished call is judged by what a parser would see."""
+    reading = read("write", '{"filePath": "a.py", "content": "c", "filePath": "b.py"}')
+    assert [section.paths for section in reading.live] == [("a.py",)]
+    assert [section.paths for section in reading.sections] == [("b.py",)]
+
+
+def test_duplicate_content_gives_a_section_each() -> None:
+    """Both values were written by the model, so both are looked at, under keys of their own."""
+    reading = read("write", '{"filePath": "a", "content": "1", "content": "2"}')
+    assert [(s.key, s.text) for s in reading.sections] == [("content", "1"), ("content~2", "2")]
+
+
+def test_name_that_comes_after_the_arguments_settles_them() -> None:
+    """Arguments that came before the name are read then, and settled no earlier."""
+    raw = '{"filePath": "a", "content": "c"}'
+    reader = make_reader(FAMILIES, freeform=False)
+    reader.feed(raw)
+    assert (reader.names, reader.sections) == ((), ())
+    reader.name("Write")
+    reader.name("edit")
+    assert reader.names == ("write",)
+    section = Section("content", "c", ("a",), settled=True, settled_at=len(raw), names=("write",))
+    assert reader.sections == (section,)
+    assert raw[: reader.arrival("content", 1)].endswith('"c')
+
+
+def test_call_that_is_never_named_is_read_when_it_ends() -> None:
+    """Without a name only what fits any tool is tried."""
+    reader = make_reader(FAMILIES, freeform=False)
+    reader.feed('{"path": "a", "content": "c"}')
+    reader.close()
+    reader.close()
+    reader.feed("more")
+    assert reader.names == ("write",)
+    assert [(s.paths, s.text, s.names) for s in reader.sections] == [(("a",), "c", ("write",))]
+
+
+def test_names_follow_what_the_arguments_show() -> None:
+    """A tool that does both is a write only where nothing is replaced."""
+    assert read("dual", {"path": "a", "new": "n"}).names == ("dual", "edit", "write")
+    assert read("dual", {"path": "a", "old": None, "new": "n"}).names == ("dual", "edit", "write")
+    assert read("dual", {"path": "a", "new": "n", "old": "o"}).names == ("dual", "edit")
+    assert read("dual", {"path": "a", "new": "n", "line": 3}).names == ("dual", "edit")
+    assert read("editor", {"command": "create", "path": "a", "file_text": "t"}).names == (
+        "editor",
+        "edit",
+        "write",
+    )
+
+
+def test_names_of_a_section_are_its_own() -> None:
+    """A file that a shell command writes is a write; the command itself is none."""
+    sections = read("bash", {"command": "cat > a <<E\nx\nE\n"}).sections
+    assert [set(s.names) for s in sections] == [{"bash", "shell"}, {"bash", "write"}]
+
+
+def test_file_that_a_patch_creates_is_also_written() -> None:
+    """An added file counts as an edit and as a write."""
+    sections = read("mcp__x__patch", {"text": ENVELOPE}).sections
+    own = {"mcp__x__patch", "patch", "edit", "apply_patch"}
+    assert [set(s.names) for s in sections] == [own, {*own, "write"}]
+
+
+@pytest.mark.case(95)
+def test_edit_that_removes_the_bad_construct_shows_none_of_it() -> None:
+    """Old text is never given out, not even when nothing else is there."""
+    assert texts("edit", {"filePath": "a", "oldString": "bad", "newString": ""}) == [(("a",), "")]
+    assert texts("edit", {"filePath": "a", "oldString": "bad"}) == [(("a",), "a")]
+
+
+@pytest.mark.case(49)
+def test_patch_of_two_files_keeps_them_apart() -> None:
+    """Each file of a patch is a section under its own path only."""
+    assert texts("patch", {"text": ENVELOPE}) == [(("a.rs",), "new"), (("b.md",), "text")]
+
+
+@pytest.mark.case(91)
+def test_call_without_any_delta_is_read_when_it_ends() -> None:
+    """Arguments that come in one piece give the same sections."""
+    reading = read("write", {"filePath": "a", "content": "c"})
+    assert [section.text for section in reading.sections] == ["c"]
+
+
+def test_reader_takes_only_what_is_new() -> None:
+    """Each `take` gives the sections that changed, with the text that is new."""
+    reader = make_reader(FAMILIES, freeform=False)
+    reader.name("write")
+    reader.feed('{"content": "ab')
+    assert [(s.text, s.settled) for s in reader.take()] == [("ab", False)]
+    assert reader.take() == ()
+    reader.feed('c", "filePath": "x')
+    assert [(s.text, s.settled) for s in reader.take()] == [("c", False)]
+    reader.feed('"')
+    assert [(s.text, s.settled) for s in reader.take()] == [("", True)]
