@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proxy.config import load
+from proxy.workspace import MOST_LIVE, RulesNotReady, WorkspaceOptions, Workspaces
+from rules_engine.problems import Code
+from rules_engine.rule import InterruptMode
+from rules_engine.ruleset import RuleSet, RuleSetOptions
+
+pytestmark = pytest.mark.anyio
+
+
+class Clock:
+    """Seconds that pass when a test says so. `stuck`: whoever asks waits."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class StuckClock(Clock):
+    """A clock that keeps the threads that read it waiting, as a dead disk would."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+        self.stuck = False
+
+    def __call__(self) -> float:
+        if self.stuck and threading.current_thread() is not threading.main_thread():
+            self.go.wait(30)
+        return self.now
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    place = tmp_path.resolve() / "project"
+    (place / ".omp" / "rules").mkdir(parents=True)
+    (place / ".git").mkdir()
+    return place
+
+
+@pytest.fixture
+def options(project: Path) -> WorkspaceOptions:
+    home = project.parent / "home"
+    home.mkdir()
+    return WorkspaceOptions(
+        workspace=project,
+        home=home,
+        user_rules_dir=home / ".omp" / "agent",
+        dsh_home=home / ".dsh",
+        builtins=None,
+        loopback=False,
+        poll=1.0,
+    )
+
+
+def write(place: Path, name: str = "a", text: str = "---\ncondition: bad\n---\nDo not.") -> Path:
+    path = place / ".omp" / "rules" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def names(ruleset: RuleSet) -> list[str]:
+    return [live.rule.name for live in ruleset.live]
+
+
+async def test_ruleset_has_project_and_user_rules(project: Path, options: WorkspaceOptions) -> None:
+    """Both are in force; paths are shown relative to the workspace or to home."""
+    write(project)
+    (options.home or project).joinpath(".cursor/rules").mkdir(parents=True)
+    (options.home or project).joinpath(".cursor/rules/u.mdc").write_text(
+        "---\ncondition: worse\n---\nNever."
+    )
+    ruleset = await Workspaces(options).ruleset()
+    assert [live.rule.path for live in ruleset.live] == [
+        ".omp/rules/a.md",
+        "~/.cursor/rules/u.mdc",
+    ]
+
+
+@pytest.mark.case(63)
+async def test_ruleset_of_an_empty_workspace_creates_nothing(options: WorkspaceOptions) -> None:
+    """Discovery leaves the disk as it was."""
+    before = sorted(options.workspace.parent.rglob("*"))
+    ruleset = await Workspaces(options).ruleset()
+    assert (ruleset.live, ruleset.problems) == ((), ())
+    assert sorted(options.workspace.parent.rglob("*")) == before
+
+
+@pytest.mark.case(64)
+async def test_ruleset_follows_the_files(project: Path, options: WorkspaceOptions) -> None:
+    """An edit, a new file and a removed one are in force once the files are looked at again."""
+    clock = Clock()
+    workspaces = Workspaces(options, clock)
+    path = write(project)
+    first = await workspaces.ruleset()
+    path.write_text("---\ncondition: bad\n---\nOther advice.")
+    assert await workspaces.ruleset() is first
+    clock.now = 1
+    second = await workspaces.ruleset()
+    assert second.live[0].rule.body == "Other advice."
+    assert first.live[0].rule.body == "Do not."
+    write(project, "b")
+    clock.now = 2
+    assert names(await workspaces.ruleset()) == ["a", "b"]
+    path.unlink()
+    clock.now = 3
+    assert names(await workspaces.ruleset()) == ["b"]
+
+
+async def test_ruleset_is_the_same_while_nothing_changes(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """A touched file, or a stray one, does not compile anything anew."""
+    clock = Clock()
+    workspaces = Workspaces(options, clock)
+    path = write(project)
+    first = await workspaces.ruleset()
+    clock.now = 1
+    assert await workspaces.ruleset() is first
+    path.touch()
+    write(project, "notes").rename(path.parent / "notes.txt")
+    clock.now = 2
+    assert await workspaces.ruleset() is first
+
+
+async def test_ruleset_reports_a_broken_file_and_keeps_the_others(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """Rule files never stop anything."""
+    write(project)
+    write(project, "b", "---\ncondition: '('\n---\nx")
+    (project / ".omp/rules/c.md").symlink_to("/etc/passwd")
+    ruleset = await Workspaces(options).ruleset()
+    assert names(ruleset) == ["a"]
+    assert [problem.code for problem in ruleset.problems] == [Code.BAD_LINK, Code.BAD_PATTERN]
+
+
+async def test_ruleset_depends_on_the_role(project: Path, options: WorkspaceOptions) -> None:
+    """Each role has a set of its own."""
+    write(project, "a", "---\ncondition: bad\nagents: sub\n---\nx")
+    workspaces = Workspaces(options)
+    assert names(await workspaces.ruleset()) == []
+    assert names(await workspaces.ruleset(role="sub")) == ["a"]
+    assert [(role, len(ruleset.live)) for _, role, ruleset in workspaces.live] == [
+        ("main", 0),
+        ("sub", 1),
+    ]
+
+
+async def test_ruleset_after_reconfiguring_obeys_the_new_settings(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """Settings are in force from the next turn on, without waiting for a look at the files."""
+    write(project)
+    workspaces = Workspaces(options, Clock())
+    first = await workspaces.ruleset()
+    workspaces.reconfigure(replace(options, rules=RuleSetOptions(disabled_rules=("a",))))
+    assert names(await workspaces.ruleset()) == []
+    assert names(first) == ["a"]
+
+
+async def test_ruleset_asked_for_at_once_is_built_once(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """Concurrent first requests share one look at the disk."""
+    write(project)
+    workspaces = Workspaces(options)
+    found = await asyncio.gather(*(workspaces.ruleset() for _ in range(8)))
+    assert len({id(ruleset) for ruleset in found}) == 1
+
+
+async def test_ruleset_that_takes_too_long_is_an_error_and_arrives_later(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """The first request waits for `rulesTimeout` at most; the look goes on meanwhile."""
+    write(project)
+    clock = StuckClock()
+    clock.stuck = True
+    workspaces = Workspaces(replace(options, rules_timeout=0.05), clock)
+    with pytest.raises(RulesNotReady) as raised:
+        await workspaces.ruleset()
+    assert raised.value.status == 503
+    assert str(project.parent) not in raised.value.message
+    clock.go.set()
+    workspaces.reconfigure(options)
+    assert names(await workspaces.ruleset()) == ["a"]
+
+
+async def test_ruleset_on_a_stuck_disk_is_the_last_good_one(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """A set that cannot be looked at again stays in force."""
+    write(project)
+    clock = StuckClock()
+    workspaces = Workspaces(replace(options, rules_timeout=0.05), clock)
+    workspaces.reconfigure(options)
+    first = await workspaces.ruleset()
+    workspaces.reconfigure(replace(options, rules_timeout=0.05))
+    clock.stuck, clock.now = True, 9.0
+    assert await workspaces.ruleset() is first
+    clock.go.set()
+
+
+async def test_ruleset_survives_a_defect_of_ours(project: Path, options: WorkspaceOptions) -> None:
+    """A look that raises leaves the last good set in force; without one it is an error."""
+
+    class BrokenClock(Clock):
+        broken = False
+
+        def __call__(self) -> float:
+            if self.broken and threading.current_thread() is not threading.main_thread():
+                raise RuntimeError("defect")
+            return self.now
+
+    write(project)
+    clock = BrokenClock()
+    workspaces = Workspaces(options, clock)
+    first = await workspaces.ruleset()
+    clock.broken, clock.now = True, 5.0
+    assert await workspaces.ruleset() is first
+    with pytest.raises(RulesNotReady):
+        await workspaces.ruleset(role="sub")
+
+
+async def test_ruleset_count_is_bounded(options: WorkspaceOptions) -> None:
+    """At most 32 are held; the one that was used last stays."""
+    workspaces = Workspaces(options)
+    for number in range(MOST_LIVE + 4):
+        await workspaces.ruleset(role=f"r{number}")
+        await workspaces.ruleset(role="r0")
+    roles = [role for _, role, _ in workspaces.live]
+    assert len(roles) == MOST_LIVE
+    assert "r0" in roles
+    assert "r1" not in roles
+
+
+async def test_close_ends_looking(options: WorkspaceOptions) -> None:
+    """Nothing new is begun after it."""
+    workspaces = Workspaces(options)
+    workspaces.close()
+    with pytest.raises(RuntimeError):
+        await workspaces.ruleset()
+
+
+def test_directory_is_read_only_if_allowed(project: Path, options: WorkspaceOptions) -> None:
+    """The configured root and `workspaces`, with what lies below; any other name is a label."""
+    extra, other = project.parent / "extra", project.parent / "other"
+    for place in (project / "sub", extra / "deep", other):
+        place.mkdir(parents=True)
+    (project / "leak").symlink_to(other, target_is_directory=True)
+    workspaces = Workspaces(replace(options, workspaces=(extra,)))
+    for label, directory in (
+        (None, project),
+        ("  ", project),
+        (str(project / "sub"), project / "sub"),
+        (str(extra / "deep"), extra / "deep"),
+        ("extra", extra),
+        (str(other), project),
+        ("other", project),
+        (str(project / "leak"), project),
+        (f"{extra}/../other", project),
+        (str(project / "none"), project),
+        ("../extra", project),
+        ("a\0b", project),
+        ("~/x", project),
+    ):
+        assert workspaces.directory(label) == str(directory), label
+
+
+def test_directory_on_loopback_may_be_the_users_own(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """What lies below home or belongs to the user may be named, in full or from home."""
+    own = project.parent / "own"
+    own.mkdir()
+    (options.home or own).joinpath("x").mkdir()
+    workspaces = Workspaces(replace(options, loopback=True))
+    assert workspaces.directory(str(own)) == str(own)
+    assert workspaces.directory("~/x") == str(project.parent / "home" / "x")
+
+
+def test_directory_is_looked_up_again_after_a_while(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """A directory that appears later is found."""
+    clock = Clock()
+    workspaces = Workspaces(options, clock)
+    late = str(project / "late")
+    assert workspaces.directory(late) == str(project)
+    Path(late).mkdir()
+    clock.now = 1
+    assert workspaces.directory(late) == late
+
+
+async def test_user_links_reach_as_far_as_home_and_a_projects_no_further_than_itself(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """Dotfiles may be linked; a repository cannot reach into home."""
+    home = options.home or project
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles/u.md").write_text("---\ncondition: bad\n---\nuser")
+    (home / ".omp/agent/rules").mkdir(parents=True)
+    (home / ".omp/agent/rules/u.md").symlink_to(home / "dotfiles/u.md")
+    (project / ".omp/rules/p.md").symlink_to(home / "dotfiles/u.md")
+    ruleset = await Workspaces(options).ruleset()
+    assert [live.rule.body for live in ruleset.live] == ["user"]
+    assert [problem.file for problem in ruleset.problems] == [".omp/rules/p.md"]
+
+
+def test_options_come_from_the_settings(tmp_path: Path) -> None:
+    """Every setting that concerns rules is taken."""
+    flags = {
+        "workspace": str(tmp_path),
+        "ttsr.interruptMode": "tool-only",
+        "ttsr.disabledRules": ["a"],
+        "trust": "user-only",
+        "rulesTimeout": 2,
+    }
+    settings = load(flags, environ={"HOME": str(tmp_path)}, need_upstream=False).settings
+    options = WorkspaceOptions.of(settings, loopback=True, home=tmp_path)
+    assert options.workspace == tmp_path
+    assert options.dsh_home == tmp_path / ".dsh"
+    assert options.rules_timeout == 2
+    assert options.rules == RuleSetOptions(
+        interrupt_mode=InterruptMode.TOOL_ONLY, disabled_rules=("a",), trust_user_only=True
+    )
