@@ -93,14 +93,23 @@ class UpstreamResponse:
 
 
 class _AsyncBody(httpx.AsyncByteStream):
-    """A request body that is read while it is sent."""
+    """A request body that is read while it is sent; it must be as long as was announced."""
 
-    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
+    def __init__(self, pieces: AsyncIterator[bytes], announced: bytes | None) -> None:
         self._pieces = pieces
+        self._left = None if announced is None else int(announced)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._pieces:
+            if self._left is not None:
+                self._left -= len(piece)
+                self._check(self._left >= 0)
             yield piece
+        self._check(not self._left)
+
+    def _check(self, fits: bool) -> None:  # noqa: FBT001 - a condition, like assert's
+        if not fits:
+            raise BadRequest("the request body is not as long as its Content-Length header says")
 
 
 class _Opening:
@@ -222,7 +231,7 @@ class Upstream:
             method,
             self._origin,
             headers=self._fields(method, headers, body),
-            stream=httpx.ByteStream(body) if isinstance(body, bytes) else _AsyncBody(body),
+            stream=_stream_of(body, headers),
             extensions={
                 "timeout": timeouts,
                 "target": self._base + path + (b"?" + query if query else b""),
@@ -317,6 +326,14 @@ class _StaleConnection(Exception):  # noqa: N818 - a state of the connection, na
     def __init__(self, fault: UpstreamFault | BadRequest) -> None:
         super().__init__(fault.message)
         self.fault = fault
+
+
+def _stream_of(
+    body: bytes | AsyncIterator[bytes], headers: Sequence[Field]
+) -> httpx.AsyncByteStream:
+    if isinstance(body, bytes):
+        return httpx.ByteStream(body)
+    return _AsyncBody(body, first(headers, b"content-length"))
 
 
 class _Stream(Protocol):

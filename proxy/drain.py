@@ -1,0 +1,67 @@
+"""How the proxy stops: no new turns, time for those under way, then an end for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from proxy.errors import Overloaded, Stopping
+
+# What a turn has after `ending` to tell its client, before it is cut.
+LAST_WORDS = 2.0
+
+
+class Drain:
+    """Counts turns, and ends them in two steps once the proxy stops.
+
+    `ending` is set when the time for turns is over: whoever can still tell its client should do
+    so then. `LAST_WORDS` seconds later what is left is cancelled.
+    """
+
+    def __init__(self, limit: int, grace: float = 30.0) -> None:
+        self.stopping = False
+        self.ending = anyio.Event()
+        self._limit = limit
+        self._grace = grace
+        self._turns: set[anyio.CancelScope] = set()
+        self._first_steps: list[Callable[[], None]] = []
+
+    @property
+    def turns(self) -> int:
+        """How many are under way."""
+        return len(self._turns)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Count one turn; raises Overloaded or Stopping before it begins."""
+        if self.stopping:
+            raise Stopping("the proxy is shutting down; try again", retry_after=1)
+        if len(self._turns) >= self._limit:
+            raise Overloaded(
+                f"{self._limit} requests are under way, which is the limit; "
+                "try again, or raise limits.turns",
+                retry_after=1,
+            )
+        with anyio.CancelScope() as scope:
+            self._turns.add(scope)
+            try:
+                yield
+            finally:
+                self._turns.discard(scope)
+
+    def at_stop(self, step: Callable[[], None]) -> None:
+        """Have `step` called as soon as the proxy stops, for streams that end by no other means."""
+        self._first_steps.append(step)
+
+    async def run(self) -> None:
+        """Stop: returns once every turn has ended or was cancelled."""
+        self.stopping = True
+        for step in self._first_steps:
+            step()
+        await anyio.sleep(self._grace)
+        self.ending.set()
+        await anyio.sleep(LAST_WORDS)
+        for scope in self._turns:
+            scope.cancel()
