@@ -20,7 +20,15 @@ from proxy.anchors import NO_MATCHES, Matches
 from proxy.body import Body, Whole
 from proxy.client import BrokenAnswer, Client, until_client_leaves
 from proxy.conversation import Spine
-from proxy.errors import Fault, IdleTimeout, LedgerDown, RulesDown, Stopping, UpstreamFault
+from proxy.errors import (
+    BudgetSpent,
+    Fault,
+    IdleTimeout,
+    LedgerDown,
+    RulesDown,
+    Stopping,
+    UpstreamFault,
+)
 from proxy.exchange import Exchange, Step
 from proxy.headers import Field, first, to_client, without_framing
 from proxy.placing import Form, Open, open_placed, patient
@@ -29,6 +37,7 @@ from proxy.splice import Kept, Note
 from proxy.sse import EventTooLarge
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
+from proxy.views import View
 from proxy.wire import WireApi, WireRequest
 
 log = logging.getLogger(__name__)
@@ -45,7 +54,7 @@ _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 class TurnContext:
     """What a turn runs with. `open` sends a body upstream; `wall` gives Unix time.
 
-    `spine` and `matches`: the conversation's, as its splices were found. `budget`: seconds for
+    `spine`, `matches`, `view`: the conversation's, as its splices were found and placed. `budget`: seconds for
     everything between two released deltas.
     """
 
@@ -53,6 +62,7 @@ class TurnContext:
     request: WireRequest
     spine: Spine
     matches: Matches
+    view: View
     exchange: Exchange
     tenant: str
     ledger: Ledger
@@ -147,17 +157,12 @@ class Answer(Response):
         """Read one attempt to where it is over; returns the step that says so, not yet sent."""
         while True:
             step = await self._next_step(body)
-            self._context.recorder.see(step.seen)
-            if step.fault:
-                log.error("rules are off for this turn: %s", step.fault)
-                self._note("rules off after an internal error")
-                self._must_be_open("an internal error while matching")
+            self._look_at(step)
             if step.over:
                 return step
             await client.write(bytes(step.send))
             if self._exchange.held_bytes > self._context.held_bytes:
-                self._note("rules off: more was held than limits.heldBytes allows")
-                self._must_be_open("more is held than limits.heldBytes allows")
+                self._rules_off("more is held than limits.heldBytes allows")
                 await client.write(bytes(self._exchange.give_up().send))
 
     async def _next_step(self, body: Body) -> Step:
@@ -171,8 +176,7 @@ class Answer(Response):
                 return exchange.end(anyio.current_time(), broken=False)
             return exchange.settle(anyio.current_time())
         except EventTooLarge as problem:
-            self._must_be_open(str(problem))
-            self._note("rules off: an event is larger than limits.event")
+            self._rules_off(str(problem))
             return exchange.pass_rest(problem.rest)
         except IdleTimeout:
             raise
@@ -216,13 +220,12 @@ class Answer(Response):
         while True:
             data = await body.rest(self._context.held_bytes)
             if len(data) > self._context.held_bytes:
-                self._must_be_open("the answer is larger than limits.heldBytes allows")
-                self._note("rules off: the answer is larger than limits.heldBytes allows")
+                self._rules_off("the answer is larger than limits.heldBytes allows")
                 assert self._response is not None
                 await self._pass_on(client, self._response, body, data)
                 return
             step = self._exchange.document(data, anyio.current_time())
-            self._context.recorder.see(step.seen)
+            self._look_at(step)
             if not step.reissue:
                 break
             await self._close_upstream()
@@ -269,8 +272,15 @@ class Answer(Response):
     async def _reissued(self) -> UpstreamResponse:
         self._between = True
         try:
-            opening = patient(self._context.open, anyio.current_time() + self._context.budget)
-            opened = await open_placed(opening, self._forms_between())
+            with anyio.fail_after(self._context.budget):
+                opening = patient(self._context.open, anyio.current_time() + self._context.budget)
+                opened = await open_placed(opening, self._forms_between())
+        except TimeoutError:
+            raise BudgetSpent(
+                "the answer was stopped by a rule, and the reissued request was not answered "
+                f"within {self._context.budget:g} s; raise turnBudget if the upstream may take "
+                "longer"
+            ) from None
         finally:
             self._between = False
         self._response = opened.response
@@ -285,27 +295,24 @@ class Answer(Response):
         return opened.response
 
     def _forms_at_start(self) -> Sequence[tuple[Form, bytes]]:
-        plain, turned = self._matches, views.flipped(self._matches)
-        return self._forms(((Form.PLACED, plain, ()), (Form.FLIPPED, turned, ())))
+        flipped = self._view(views.flipped(self._matches), ())
+        return self._forms(((Form.PLACED, self._context.view), (Form.FLIPPED, flipped)))
 
     def _forms_between(self) -> Sequence[tuple[Form, bytes]]:
         pending = self._exchange.pending
-        return self._forms(
-            (
-                (Form.PLACED, self._matches, pending.before),
-                (Form.FLIPPED, self._matches, pending.flipped().before),
-            )
-        )
+        placed = self._view(self._matches, pending.before)
+        flipped = self._view(self._matches, pending.flipped().before)
+        return self._forms(((Form.PLACED, placed), (Form.FLIPPED, flipped)))
 
-    def _forms(
-        self, views_wanted: Sequence[tuple[Form, Matches, Sequence[Kept | Note]]]
-    ) -> Sequence[tuple[Form, bytes]]:
-        """Distinct bodies in the order in which they are tried; the client's own is the last."""
+    def _view(self, matches: Matches, pending: Sequence[Kept | Note]) -> View:
         context = self._context
-        wire, request = context.wire, context.request
+        return views.build(context.request.messages, matches, context.wire.user, pending)
+
+    def _forms(self, wanted: Sequence[tuple[Form, View]]) -> Sequence[tuple[Form, bytes]]:
+        """Distinct bodies in the order in which they are tried; the client's own is the last."""
+        wire, request = self._context.wire, self._context.request
         bodies: dict[bytes, Form] = {}
-        for form, matches, pending in views_wanted:
-            view = views.build(request.messages, matches, wire.user, pending)
+        for form, view in wanted:
             bodies.setdefault(wire.spliced(request, view.edits), form)
         bodies.setdefault(request.body, Form.BARE)
         return [(form, body) for body, form in bodies.items()]
@@ -397,16 +404,21 @@ class Answer(Response):
         if self._response is not None:
             await self._response.aclose()
 
-    def _must_be_open(self, why: str) -> None:
+    def _look_at(self, step: Step) -> None:
+        self._context.recorder.see(step.seen)
+        if step.fault:
+            log.error("a fault of ours while matching: %s", step.fault)
+            self._rules_off("a fault of ours while matching")
+
+    def _rules_off(self, why: str) -> None:
+        """The turn goes on without rules, unless it must not."""
+        self._context.recorder.remark(f"rules off: {why}")
         if self._context.fail_mode == "closed":
             raise RulesDown(f"{why}, and failMode is closed")
 
     def _end_as(self, outcome: str) -> None:
         recorder = self._context.recorder
         recorder.outcome = recorder.outcome or outcome
-
-    def _note(self, outcome: str) -> None:
-        self._context.recorder.outcome = outcome
 
 
 class _Unanswered(Exception):  # noqa: N818 - named by what happened

@@ -3,7 +3,7 @@
 Fault
 ├── ClientFault      BadRequest, Forbidden, Unauthorized, BodyTooLarge, UpgradeRequired
 ├── UpstreamFault    ConnectFailed, FirstByteTimeout, IdleTimeout, UpstreamBroken
-└── OurFault         Overloaded, Stopping, LedgerDown
+└── OurFault         Overloaded, Stopping, LedgerDown, RulesDown, BudgetSpent
 ConfigError stands apart: it is raised before anything is served.
 """
 
@@ -150,3 +150,17 @@ class LedgerDown(OurFault):
 
     status = 503
     code = "ledger_unavailable"
+
+
+class RulesDown(OurFault):
+    """The rules cannot be applied, and `failMode` is closed."""
+
+    status = 503
+    code = "rules_unavailable"
+
+
+class BudgetSpent(OurFault):
+    """No answer to a reissued request within `turnBudget`."""
+
+    status = 504
+    code = "turn_budget_spent"

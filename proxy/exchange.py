@@ -136,14 +136,16 @@ class Exchange:
     def document(self, body: bytes, now: float) -> Step:
         """A whole JSON answer: one long event."""
         step = Step()
-        self._is_document = True
-        decoded = self._decoder.document(body)
-        self._note(decoded, decoded.events)
-        self._ended = True
-        events = (*decoded.events, *self._decoder.close(broken=self._failed))
-        self._hold(SseEvent(body, None), decoded)
-        self._execute(self.turn.feed(0, events, now), step)
-        self._finish(step, broken=False)
+        self._is_document = self._ended = True
+        try:
+            decoded = self._decoder.document(body)
+            self._note(decoded, decoded.events)
+            events = (*decoded.events, *self._decoder.close(broken=self._failed))
+            self._hold(SseEvent(body, None), decoded)
+            self._execute(self.turn.feed(0, events, now), step)
+            self._finish(step, broken=False)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the answer
+            step = Step(complete=True, last=body, fault=f"{type(problem).__name__}: {problem}")
         return step
 
     def end(self, now: float, *, broken: bool) -> Step:
@@ -284,17 +286,18 @@ class Exchange:
             self._finish(step, broken=False)
 
     def _unwatched(self, event: SseEvent, step: Step) -> None:
-        """Bytes behind the end mark, or of a turn whose rules are off."""
+        """Bytes behind the end mark, or of a turn that no rule watches (any more)."""
         if self._first:
             step.send += event.raw
-            if not self._ended:
-                decoded = self._decoder.decode(event)
-                self._note(decoded, decoded.events)
-        elif not self._ended:
-            decoded = self._decoder.decode(event)
-            self._note(decoded, decoded.events)
+        if self._ended:
+            return
+        if self._first and not _worth_reading(event):
+            return
+        decoded = self._decoder.decode(event)
+        self._note(decoded, decoded.events)
+        if not self._first:
             step.send += self._continuation.later(event, decoded)
-        if not self._ended and self._done:
+        if self._done:
             self._ended = self._accepted = step.complete = True
             step.last = b"" if self._first else self._continuation.finish()
 
@@ -497,6 +500,12 @@ def _by_call(hits: Sequence[Hit]) -> dict[int, list[Hit]]:
     for hit in _first_of_each([h for h in hits if h.call is not None], hits):
         calls.setdefault(hit.call or 0, []).append(hit)
     return calls
+
+
+def _worth_reading(event: SseEvent) -> bool:
+    """Whether an event that no rule watches may hold what the turn's record wants."""
+    data = event.data
+    return data is not None and ("[DONE]" in data or '"usage"' in data or '"error"' in data)
 
 
 def _text_length(decoded: Decoded) -> int:

@@ -24,6 +24,7 @@ class TurnRecorder:
     excerpt: int
     unledgered: bool = False
     outcome: str = ""
+    remarks: list[str] = field(default_factory=list)
     _acted: set[Action] = field(default_factory=set)
     _closed: bool = False
 
@@ -48,6 +49,11 @@ class TurnRecorder:
             ]
         )
 
+    def remark(self, text: str) -> None:
+        """Add to how the turn ended: something that did not go as it should."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+
     def close(
         self, attempts: int, withheld: int, usage: Sequence[Mapping[str, int] | None]
     ) -> None:
@@ -66,7 +72,7 @@ class TurnRecorder:
                 attempts=attempts,
                 withheld_characters=withheld,
                 usage=tuple(usage),
-                outcome=self.outcome,
+                outcome="; ".join((self.outcome, *self.remarks)),
                 cured=self._cured(),
                 unledgered=self.unledgered,
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -34,6 +34,7 @@ from proxy.routing import Target
 from proxy.splice import Delivery, Placement
 from proxy.store import Store, StoreUnavailable
 from proxy.upstream import Upstream, UpstreamResponse
+from proxy.views import View
 from proxy.wire import WireApi, WireRequest
 from proxy.workspace import RulesNotReady
 from rules_engine.policy import OnExhausted, ReleaseMode, ToolRefusal, TurnOptions
@@ -71,10 +72,11 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The conversation's splices. `read` False: the ledger did not answer in time."""
+    """The conversation's splices and model view. `read` False: the ledger did not answer."""
 
     spine: Spine
     matches: Matches
+    view: View
     read: bool
 
 
@@ -103,6 +105,7 @@ class Relay:
                 request=asked,
                 spine=found.spine,
                 matches=found.matches,
+                view=found.view,
                 exchange=exchange,
                 tenant=who.tenant,
                 ledger=self._services.store,
@@ -178,16 +181,26 @@ class Relay:
 
     async def _find(self, who: Identity, asked: WireRequest, *, known: bool) -> _Found:
         spine = conversation.spine(asked.messages)
+        matches: Matches | None = NO_MATCHES
         keys = anchors.lookup_keys(spine)
-        if not keys or not known:
-            return _Found(spine, NO_MATCHES, read=known)
+        if self._services.settings.dry_run:
+            keys = ()  # nothing is changed, not even what was spliced before
+        if not known:
+            matches = None
+        elif keys:
+            matches = await self._matches(who.tenant, keys, spine)
+        view = views.build(asked.messages, matches or NO_MATCHES, self._wire.user)
+        return _Found(spine, matches or NO_MATCHES, view, read=matches is not None)
+
+    async def _matches(self, tenant: str, keys: Sequence[str], spine: Spine) -> Matches | None:
+        """The conversation's splices, in one read; None where the ledger did not answer."""
         try:
             with anyio.fail_after(_FIND_PATIENCE):
-                stored = await self._services.store.find(who.tenant, keys)
+                stored = await self._services.store.find(tenant, keys)
         except (StoreUnavailable, TimeoutError) as problem:
             self._unledgered(problem)
-            return _Found(spine, NO_MATCHES, read=False)
-        return _Found(spine, anchors.match(spine, stored), read=True)
+            return None
+        return anchors.match(spine, stored)
 
     def _turn(self, asked: WireRequest, who: Identity, rules: RuleSet, found: _Found) -> Turn:
         settings = self._services.settings
@@ -201,9 +214,9 @@ class Relay:
             forced_tool=asked.forced_tool,
             observe=observe,
         )
-        view = views.build(asked.messages, found.matches, self._wire.user)
         options = _options(settings, streaming=asked.stream)
-        return Turn(rules, facts, options, _delivered(rules, view.delivered), anyio.current_time())
+        delivered = _delivered(rules, found.view.delivered)
+        return Turn(rules, facts, options, delivered, anyio.current_time())
 
     def _exchange(self, asked: WireRequest, turn: Turn) -> Exchange:
         return Exchange(
@@ -225,6 +238,7 @@ class Relay:
             self._services.wall,
             self._services.settings.audit_excerpt,
             unledgered=not found.read,
+            remarks=_remarks(found),
         )
 
     def _opener(self, request: Request, target: Target, received: Received) -> Open:
@@ -251,6 +265,16 @@ class Received:
 
     raw: bytes
     plain: bytes
+
+
+def _remarks(found: _Found) -> list[str]:
+    remarks = []
+    if found.matches.unreadable:
+        log.warning("splices that cannot be read: %s", found.matches.unreadable)
+        remarks.append("a stored splice could not be read")
+    if found.view.unstripped:
+        remarks.append("abandoned text was not found at the front of its message")
+    return remarks
 
 
 def _delivered(rules: RuleSet, delivered: Mapping[Delivery, int]) -> Mapping[str, int]:
