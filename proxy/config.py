@@ -34,6 +34,18 @@ _PATH_KEYS = frozenset(
     {"workspace", "workspaces", "userRulesDir", "pluginRoots", "copilotInstructionDirs", "db"}
 )
 
+# Flags of the command line, for what is said about their values.
+_FLAGS = {
+    "upstream.url": "--upstream",
+    "upstream.profile": "--upstream-profile",
+    "listen.host": "--host",
+    "listen.port": "--port",
+    "workspace": "--workspace",
+    "db": "--db",
+    "ttsr.builtinRules": "--no-builtin-rules",
+    "dryRun": "--dry-run",
+}
+
 Size = Annotated[int, BeforeValidator(size), Field(gt=0)]
 Seconds = Annotated[float, BeforeValidator(duration), Field(gt=0)]
 
@@ -232,7 +244,7 @@ def load(
     from_env = environment_layer(env, Settings)
     path = file or _named_file(env) or _found_file(_start(given, from_env))
     layers = [_from_file(path)] if path else []
-    layers += [from_env, Layer.flat(given, lambda key: f"the flag for {key}")]
+    layers += [from_env, Layer.flat(given, _flag)]
     values, origins = merge(layers)
     values.setdefault("db", str(_default_db(env)))
     try:
@@ -253,6 +265,11 @@ def without_credentials(url: str) -> str:
     """Make a URL fit to be shown: no user name, no password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _flag(key: str) -> str:
+    name = _FLAGS.get(key)
+    return f"the flag {name}" if name else f"the flag for {key}"
 
 
 def _named_file(env: Mapping[str, str]) -> Path | None:

@@ -17,14 +17,15 @@ class Drain:
     """Counts turns, and ends them in two steps once the proxy stops.
 
     `ending` is set when the time for turns is over: whoever can still tell its client should do
-    so then. `LAST_WORDS` seconds later what is left is cancelled.
+    so then; `last_words` seconds later what is left is cancelled.
     """
 
-    def __init__(self, limit: int, grace: float = 30.0) -> None:
+    def __init__(self, limit: int, grace: float = 30.0, *, last_words: float = LAST_WORDS) -> None:
         self.stopping = False
         self.ending = anyio.Event()
         self._limit = limit
         self._grace = grace
+        self._last_words = last_words
         self._turns: set[anyio.CancelScope] = set()
         self._first_steps: list[Callable[[], None]] = []
 
@@ -62,6 +63,6 @@ class Drain:
             step()
         await anyio.sleep(self._grace)
         self.ending.set()
-        await anyio.sleep(LAST_WORDS)
+        await anyio.sleep(self._last_words)
         for scope in self._turns:
             scope.cancel()

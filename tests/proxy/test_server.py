@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import logging
+import socket
+
+import pytest
+
+from proxy.config import ListenSettings
+from proxy.drain import Drain
+from proxy.errors import ConfigError
+from proxy.server import Server, bound_socket
+
+
+def test_a_free_port_is_bound() -> None:
+    """Zero picks one, on IPv4 and IPv6 alike."""
+    for host in ("127.0.0.1", "localhost"):
+        with bound_socket(ListenSettings(host=host, port=0)) as sock:
+            assert sock.getsockname()[1] > 0
+
+
+def test_a_port_in_use_is_one_sentence() -> None:
+    """It names the address, the reason, and what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=rf"127\.0\.0\.1 port {port}: Address already in use"):
+            bound_socket(ListenSettings(port=port))
+
+
+def test_a_host_that_is_not_ours_is_one_sentence() -> None:
+    """An address of another machine cannot be listened on."""
+    with pytest.raises(ConfigError, match="--host"):
+        bound_socket(ListenSettings(host="192.0.2.1", port=0))
+
+
+def test_uvicorn_is_quiet_about_what_is_done_on_purpose(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its access log is off, cut answers and upgrades are no errors; the rest is kept."""
+
+    async def app(*_: object) -> None: ...
+
+    Server(app, Drain(1))
+    Server(app, Drain(1))
+    errors = logging.getLogger("uvicorn.error")
+    errors.error("ASGI callable returned without completing response.")
+    errors.warning("Unsupported upgrade request.")
+    errors.error("Exception in ASGI application")
+    logging.getLogger("uvicorn.access").warning("GET /?key=secret")
+    assert [record.getMessage() for record in caplog.records] == ["Exception in ASGI application"]
