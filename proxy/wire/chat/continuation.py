@@ -96,7 +96,7 @@ class ChatContinuation:
     def reissued(self, seam: str) -> None:
         """Begin a new attempt; `seam` goes out in front of its first text."""
         self._later = True
-        self._attempt = _Attempt(seam or self._attempt.seam, hide_reasoning=self._shown.text)
+        self._attempt = _Attempt(seam, hide_reasoning=self._shown.text)
 
     def unreleased(self, event: SseEvent) -> None:
         """Hold an event for good. It still names the answer and its usage, for `withheld`."""
@@ -143,7 +143,6 @@ class ChatContinuation:
         """End an exhausted turn with a well-formed message that says `text`."""
         if self._ended:
             return b""
-        self._attempt.calls = HeldCalls()
         gap = "\n\n" if self._shown.text and not self._attempt.seam else ""
         out = self._said(gap + text)
         return out + self._finish_reason("stop", {}) + self._end(mark=True)
@@ -267,7 +266,6 @@ class ChatContinuation:
                 choice = {**shell["choices"][0], "delta": delta, "finish_reason": None}
                 out.append(self._send({**shell, "choices": [choice]}))
             self._shown.calls = True
-            self._shown.indices += 1
         return b"".join(out)
 
     def _finish_reason(self, reason: str, ending: JsonObject) -> bytes:

@@ -164,3 +164,25 @@ def test_call_that_flowed_live_is_still_known_when_the_stream_breaks() -> None:
         assert continuation.first(event, decoded) == event.raw
     cut = frozenset({(0, 1)})
     assert [continuation.first_without(e, d, cut) for e, d in events[2:]] == [b"", b""]
+
+
+def test_no_empty_choices_behind_a_call() -> None:
+    """Some clients stop collecting calls at a chunk with empty choices: none is sent there."""
+    client = Client()
+    client.attempt(chunk({"role": "assistant"} | tool(0, "{}", id="x", name="read")))
+    assert client.attempt(chunk(choices=[], prompt_filter_results=[1])) == b""
+
+
+def test_character_cut_over_two_pieces_of_arguments_stays_one() -> None:
+    """Each piece is written for itself, so none may end on half a character."""
+    client = started()
+    client.attempt(
+        chunk(tool(0, '{"a":"', id="x", name="read")),
+        b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":'
+        b'{"arguments":"\\ud83d"}}]}}]}\n\n',
+        b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":'
+        b'{"arguments":"\\ude00\\"}"}}]}}]}\n\n',
+        chunk(finish="tool_calls"),
+        DONE,
+    )
+    assert answer(client.finish()).calls[0]["arguments"] == '{"a":"\U0001f600"}'

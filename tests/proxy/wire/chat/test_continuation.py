@@ -296,6 +296,18 @@ def test_nothing_follows_an_end() -> None:
     assert client.continuation.broken(frozenset()) == b""
 
 
+def test_answer_ends_at_the_first_end_mark() -> None:
+    """What an upstream sends behind its end mark is no part of the answer."""
+    client = Client()
+    client.attempt(chunk({"role": "assistant"}), release=0)
+    client.attempt(
+        chunk({"content": "x"}), chunk(finish="stop"), DONE, chunk({"content": "again"}), DONE
+    )
+    stream = client.finish()
+    assert check_stream(stream, include_usage=False) == []
+    assert answer(stream).text == "x"
+
+
 def test_held_event_that_is_no_chunk_names_nothing() -> None:
     """Of what stays here, only chunks say who answers."""
     client = Client()
@@ -375,9 +387,3 @@ def test_any_attempts_make_one_legal_stream(data: st.DataObject, include_usage: 
     assert got.text == text + (seam + said if said else "")
     assert got.calls == called_of(last)
     assert got.usage == (USAGE if include_usage else None)
-
-
-@given(attempts(regular=True))
-def test_checker_accepts_a_regular_upstream(chunks: list[Any]) -> None:
-    """The grammar is that of an upstream that does everything right."""
-    assert check_stream(wire(*chunks), include_usage=True) == []

@@ -51,7 +51,7 @@ def accumulated(stream: bytes) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_sdk_accumulator_reads_one_answer(data: st.DataObject) -> None:
     """Whatever the attempts looked like, the SDK sees one message with the last one's calls."""
     client, prose = Client(include_usage=True), prose_of(data.draw(attempts(regular=True)))
