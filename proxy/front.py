@@ -23,7 +23,7 @@ def front(text: str, abandoned: str) -> int | None:
     if end is None:
         return None
     blanks = len(abandoned) - len(abandoned.rstrip())
-    rest = shown[end : end + blanks]
+    rest = text[end : end + blanks]
     return end + len(rest) - len(rest.lstrip())
 
 
