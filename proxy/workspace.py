@@ -6,11 +6,12 @@ Discovery and compiling run on threads of their own; state changes on the event 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,12 +21,14 @@ from proxy.config import Settings
 from proxy.disk import DiskTree, Mark, has_changed
 from proxy.errors import OurFault
 from rules_engine.discovery import Roots, discover
+from rules_engine.frontmatter import Adapt, parse_rule
 from rules_engine.problems import Problem
-from rules_engine.rule import Rule
+from rules_engine.rule import Origin, Rule
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
 
 MOST_LIVE = 32
 MOST_LABELS = 256
+MOST_PARSED = 4096
 RELOAD_WAIT = 1.0
 BUILTINS = Path(rules_engine.__file__).parent / "builtin"
 
@@ -104,6 +107,34 @@ class _Held:
 
 
 _Key = tuple[str, str]
+_Parsed = tuple[Rule | None, tuple[Problem, ...]]
+
+
+class _Reader:
+    """Parses files, and remembers by content what it parsed: an edit costs one file."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[Hashable, _Parsed] = {}
+
+    def __call__(
+        self,
+        text: bytes,
+        name: str,
+        path: str,
+        convention: str,
+        *,
+        origin: Origin,
+        adapt: Adapt | None,
+    ) -> _Parsed:
+        digest = hashlib.sha256(text).digest()
+        key = (digest, name, path, convention, origin, adapt)
+        parsed = self._parsed.get(key)
+        if parsed is None:
+            if len(self._parsed) >= MOST_PARSED:
+                self._parsed.clear()
+            parsed = parse_rule(text, name, path, convention, origin=origin, adapt=adapt)
+            self._parsed[key] = parsed
+        return parsed
 
 
 class Workspaces:
@@ -117,6 +148,7 @@ class Workspaces:
     ) -> None:
         self._options = options
         self._clock = clock
+        self._reader = _Reader()
         self._places: dict[str, tuple[str, float]] = {}
         self._held: OrderedDict[_Key, _Held] = OrderedDict()
         self._pending: dict[_Key, asyncio.Future[_Held | None]] = {}
@@ -177,7 +209,7 @@ class Workspaces:
         """Look at the files on another thread; whoever asks meanwhile waits for the same look."""
         pending = self._pending.get(key)
         if pending is None:
-            look = _Look(key, held, self._options, self._clock)
+            look = _Look(key, held, self._options, self._clock, self._reader)
             loop = asyncio.get_running_loop()
             pending = loop.run_in_executor(self._threads, look.run)
             self._pending[key] = pending
@@ -208,6 +240,7 @@ class _Look:
     held: _Held | None
     options: WorkspaceOptions
     clock: Callable[[], float]
+    reader: _Reader
 
     def run(self) -> _Held | None:
         """Give the set in force after the look; None where it could not be built."""
@@ -225,10 +258,11 @@ class _Look:
             return replace(held, checked=now)
         directory, role = self.key
         roots, tree = _roots(self.options, directory)
-        rules, problems = discover(tree, roots)
+        rules, problems = discover(tree, roots, parse=self.reader)
         if held and same and (rules, problems) == (held.rules, held.problems):
             return replace(held, marks=tree.marks, checked=now)
-        ruleset = build(rules, replace(self.options.rules, agent=role), problems)
+        previous = held.ruleset if held else None
+        ruleset = build(rules, replace(self.options.rules, agent=role), problems, previous)
         return _Held(ruleset, rules, problems, self.options, tree.marks, now)
 
 

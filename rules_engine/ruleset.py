@@ -100,14 +100,21 @@ class _Accepted:
     problems: tuple[Problem, ...] = ()
 
 
+_Compiled = Mapping[str, PatternTrigger]
+
+
 def build(
-    rules: Sequence[Rule], options: RuleSetOptions, problems: Sequence[Problem] = ()
+    rules: Sequence[Rule],
+    options: RuleSetOptions,
+    problems: Sequence[Problem] = (),
+    previous: RuleSet | None = None,
 ) -> RuleSet:
     """Bucket and compile rules given in precedence order; the first of a name wins.
 
     `problems`: what discovery found; carried along in front of what is found here. A broken
-    rule is a problem and the others go on.
+    rule is a problem and the others go on. `previous`: a set whose patterns need no compiling.
     """
+    compiled = _compiled(previous) if previous else {}
     modes, found = _overrides(options.mode_overrides)
     live: list[LiveRule] = []
     listed: list[ListedRule] = []
@@ -116,7 +123,7 @@ def build(
         reason = _dropped(rule, options, taken)
         if reason is not Reason.UNTRUSTED:
             taken.add(rule.name)
-        accepted = _Accepted(reason=reason) if reason else _accept(rule, options)
+        accepted = _Accepted(reason=reason) if reason else _accept(rule, options, compiled)
         found += accepted.problems
         if accepted.patterns:
             live.append(_resolve(rule, options, modes, accepted.patterns))
@@ -152,11 +159,11 @@ def _list(rule: Rule, accepted: _Accepted, *, in_force: bool) -> ListedRule:
     return ListedRule(rule, Bucket.INACTIVE, accepted.reason)
 
 
-def _accept(rule: Rule, options: RuleSetOptions) -> _Accepted:
+def _accept(rule: Rule, options: RuleSetOptions, compiled: _Compiled) -> _Accepted:
     """Compile the triggers of a rule that could be in force."""
     if not rule.has_trigger:
         return _Accepted(reason=Reason.NO_TRIGGER)
-    patterns, problems = _compile(rule)
+    patterns, problems = _compile(rule, compiled)
     if rule.question or rule.ast_conditions:
         field = "question" if rule.question else "astCondition"
         problems = (*problems, Problem(Code.UNSUPPORTED_TRIGGER, rule.path, field))
@@ -174,23 +181,29 @@ def _reaches_nothing(rule: Rule) -> bool:
     return not any(rule.may_watch(surface) for surface in Surface)
 
 
-def _compile(rule: Rule) -> tuple[tuple[PatternTrigger, ...], tuple[Problem, ...]]:
+def _compiled(ruleset: RuleSet) -> _Compiled:
+    return {trigger.pattern.source: trigger for live in ruleset.live for trigger in live.patterns}
+
+
+def _compile(
+    rule: Rule, compiled: _Compiled
+) -> tuple[tuple[PatternTrigger, ...], tuple[Problem, ...]]:
     """Compile each condition alone, so that a broken one takes no other with it."""
     triggers: list[PatternTrigger] = []
     problems: list[Problem] = []
     for source in rule.conditions:
         try:
-            pattern = compile_pattern(source)
+            trigger = compiled.get(source) or PatternTrigger(compile_pattern(source))
         except DialectError as error:
             problems.append(_pattern_problem(Code.BAD_PATTERN, rule, source, error.reason))
             continue
         ours = rule.catch_all and source == CATCH_ALL
-        if pattern.matches_empty and not ours:
+        if trigger.pattern.matches_empty and not ours:
             problems.append(_pattern_problem(Code.MATCHES_EMPTY, rule, source))
             continue
-        notes = () if ours else pattern.notes
+        notes = () if ours else trigger.pattern.notes
         problems += (_pattern_problem(Code.PATTERN_NOTE, rule, source, note) for note in notes)
-        triggers.append(PatternTrigger(pattern))
+        triggers.append(trigger)
     return tuple(triggers), tuple(problems)
 
 

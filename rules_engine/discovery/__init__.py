@@ -106,17 +106,34 @@ class Provider:
 
 def collect() -> tuple[Provider, ...]:
     """Every convention of this folder, the most specific first, equals by name."""
-    found: list[Provider] = []
-    for module in pkgutil.iter_modules(__path__):
-        provider = importlib.import_module(f"{__name__}.{module.name}").PROVIDER
-        if not isinstance(provider, Provider):
-            raise TypeError(f"PROVIDER of {module.name} is no Provider")
-        found.append(provider)
+    found: list[Provider] = [
+        importlib.import_module(f"{__name__}.{module.name}").PROVIDER
+        for module in pkgutil.iter_modules(__path__)
+    ]
     return tuple(sorted(found, key=lambda provider: (-provider.priority, provider.name)))
 
 
+class Parse(Protocol):
+    """What `parse_rule` is: a caller may pass one that remembers."""
+
+    def __call__(
+        self,
+        text: bytes,
+        name: str,
+        path: str,
+        convention: str,
+        *,
+        origin: Origin,
+        adapt: Adapt | None,
+    ) -> tuple[Rule | None, tuple[Problem, ...]]:
+        """Read one file to a rule, or None where it is none, and its problems."""
+
+
 def discover(
-    tree: Tree, roots: Roots, providers: Iterable[Provider] | None = None
+    tree: Tree,
+    roots: Roots,
+    providers: Iterable[Provider] | None = None,
+    parse: Parse = parse_rule,
 ) -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
     """Give all rules in precedence order, those with a taken name included, and the problems.
 
@@ -126,7 +143,7 @@ def discover(
     problems: list[Problem] = []
     for provider in collect() if providers is None else providers:
         for found in provider.find(tree, roots):
-            rule, faults = _load(tree, roots, provider.name, found)
+            rule, faults = _load(tree, roots, provider.name, found, parse)
             problems += faults
             if rule:
                 rules.append(rule)
@@ -134,7 +151,7 @@ def discover(
 
 
 def _load(
-    tree: Tree, roots: Roots, convention: str, found: Candidate | Unread
+    tree: Tree, roots: Roots, convention: str, found: Candidate | Unread, parse: Parse
 ) -> tuple[Rule | None, tuple[Problem, ...]]:
     if isinstance(found, Unread):
         return None, (_report(roots, found),)
@@ -142,7 +159,7 @@ def _load(
     if isinstance(content, Unread):
         return None, (_report(roots, content),)
     shown = found.shown or roots.shown(found.path)
-    rule, problems = parse_rule(
+    rule, problems = parse(
         content, found.name, shown, convention, origin=found.origin, adapt=found.adapt
     )
     if rule and not rule.enabled:

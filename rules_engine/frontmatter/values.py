@@ -14,7 +14,6 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.error import YAMLError as ParserError
 from ruamel.yaml.events import (
-    AliasEvent,
     DocumentEndEvent,
     Event,
     MappingEndEvent,
@@ -39,7 +38,15 @@ _INT = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,40}|[0-9]{1,40}(\.[0-9]{0,40})?)([eE][-+]?[0-9]{1,3})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What the parser is known to let out on hostile text besides its own errors.
-_PARSER_FAULTS = (ParserError, ValueError, OverflowError, RecursionError, LookupError, TypeError)
+_PARSER_FAULTS = (
+    ParserError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +74,23 @@ def load(text: str) -> dict[str, Entry] | None:
     except MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
         raise YamlError(str(error.problem or error.context), line) from None
-    except AttributeError as error:
-        raise YamlError(f"unreadable: {error}") from None
     except _PARSER_FAULTS as error:
         first, _, _ = str(error).partition("\n")
         raise YamlError(first or type(error).__name__) from None
+
+
+class _Parser(YAML):
+    """The library's parser without its search for plug-ins, which reads directories each time."""
+
+    def official_plug_ins(self) -> list[str]:
+        return []
 
 
 class _Events:
     """Parser events with one taken at a time."""
 
     def __init__(self, text: str) -> None:
-        yaml = YAML(typ="safe", pure=True)
+        yaml = _Parser(typ="safe", pure=True)
         self._events: Iterator[Event] = yaml.parse(text)
 
     def take(self) -> Event:
@@ -129,10 +141,8 @@ def _value(events: _Events, event: Event, depth: int) -> Value:
             return items
         case MappingStartEvent():
             return {key: entry.value for key, entry in _pairs(events, depth + 1)}
-        case AliasEvent():
-            raise YamlError("aliases (a value that begins with *) are not read", _line(event))
         case _:
-            raise YamlError("a value is missing", _line(event))
+            raise YamlError("aliases (a value that begins with *) are not read", _line(event))
 
 
 def _line(event: Event) -> int:

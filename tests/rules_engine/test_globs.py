@@ -56,7 +56,20 @@ def test_glob_matches_windows_paths() -> None:
 @pytest.mark.case(48)
 @pytest.mark.parametrize(
     "pattern",
-    ["{a,b", "a}", "[ab", "a]", "a\\", "!a.ts", "[z-a]", "[]", "[a/b]", "{a,b}" * 20, "{" * 9],
+    [
+        "{a,b",
+        "a}",
+        "[ab",
+        "a]",
+        "a\\",
+        "!a.ts",
+        "[z-a]",
+        "[]",
+        "[a/b]",
+        "{a,b}" * 20,
+        "{" * 9,
+        "a" * 1025,
+    ],
 )
 def test_glob_malformed_matches_nothing(pattern: str) -> None:
     """A malformed glob matches nothing, is a problem at load, and raises nothing."""
@@ -92,6 +105,8 @@ def test_glob_malformed_matches_nothing(pattern: str) -> None:
         ("a\\*b", "axb", False),
         ("**/*.ts", "../a.ts", True),
         ("a//b", "a/b", True),
+        ("a/**/**/b", "a/x/b", True),
+        ("**", "a" * 5000, False),
         ("*.ts", "a.ts\n", True),
         ("é*", "école", True),
     ],

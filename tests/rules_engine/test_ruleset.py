@@ -190,6 +190,16 @@ def test_build_version_follows_rules_and_options_alone() -> None:
     assert version != build([rule("condition: b")], OPTIONS).version
 
 
+def test_build_uses_compiled_patterns_again() -> None:
+    """Only what is new is compiled; the answer is the same as without."""
+    first = build([rule("condition: [a, b]")], OPTIONS)
+    rules = [rule("condition: [b, c]")]
+    second = build(rules, OPTIONS, previous=first)
+    assert second.live[0].patterns[0] is first.live[0].patterns[1]
+    assert [trigger.pattern.source for trigger in second.live[0].patterns] == ["b", "c"]
+    assert second.version == build(rules, OPTIONS).version
+
+
 def test_build_carries_the_problems_of_discovery() -> None:
     """Problems found earlier come first."""
     earlier = build([rule("condition: '('")], OPTIONS).problems

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from rules_engine.discovery import Roots, discover
+from rules_engine.discovery import Roots, TreeEntry, Unread, discover
 from rules_engine.discovery.builtin_defaults import PROVIDER
+from rules_engine.problems import Code
 from rules_engine.rule import Origin
 from tests.support.trees import DictTree
 
@@ -13,3 +14,14 @@ def test_builtin_defaults_hide_where_they_are_installed() -> None:
     assert [(rule.path, rule.origin) for rule in rules] == [
         ("builtin-defaults:a.md", Origin.BUILTIN)
     ]
+
+
+def test_builtin_defaults_report_what_cannot_be_listed() -> None:
+    """A missing permission is a problem here as anywhere."""
+
+    class Locked(DictTree):
+        def list(self, directory: str) -> tuple[tuple[TreeEntry, ...], tuple[Unread, ...]]:
+            return (), (Unread(Code.UNREADABLE, directory),)
+
+    _, problems = discover(Locked({}), Roots(builtins="/lib"), [PROVIDER])
+    assert [problem.code for problem in problems] == [Code.UNREADABLE]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules_engine.discovery import MOST_FILES, Roots, discover
+from rules_engine.discovery import MOST_FILES, Roots, TreeEntry, Unread, discover
 from rules_engine.discovery.github import PROVIDER
 from rules_engine.globs import Glob
 from rules_engine.problems import Code, Problem
@@ -68,3 +68,17 @@ def test_github_stops_at_a_depth_and_a_number() -> None:
     huge = DictTree({f"{FOLDER}/{each:05}.instructions.md": "" for each in range(MOST_FILES + 1)})
     found = list(PROVIDER.find(huge, Roots(workspace="/w")))
     assert len(found) == MOST_FILES + 1
+
+
+def test_github_reports_a_bad_link() -> None:
+    """What cannot be followed is a problem, and the walk goes on."""
+
+    class Linked(DictTree):
+        def list(self, directory: str) -> tuple[tuple[TreeEntry, ...], tuple[Unread, ...]]:
+            entries, _ = super().list(directory)
+            return entries, (Unread(Code.BAD_LINK, f"{directory}/x"),)
+
+    tree = Linked({f"{FOLDER}/a.instructions.md": "---\ncondition: x\n---\nx"})
+    rules, problems = discover(tree, Roots(workspace="/w"), [PROVIDER])
+    assert len(rules) == 1
+    assert [problem.file for problem in problems] == [".github/instructions/x"]

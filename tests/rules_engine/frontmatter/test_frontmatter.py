@@ -122,6 +122,7 @@ def test_reminder_blank_means_the_body() -> None:
     """White space is no reminder."""
     rule, codes = parse("reminder: '  '")
     assert (rule.instruction, codes) == ("Do not.", [Code.BAD_REMINDER])
+    assert parse("reminder: [a]")[1] == [Code.WRONG_TYPE]
 
 
 @pytest.mark.case(20)
@@ -160,6 +161,7 @@ def test_duplicate_key_is_an_error_and_the_last_one_counts() -> None:
 def test_tabs_alone_are_no_fault() -> None:
     """A tab is read as two blanks."""
     assert parse("globs:\n\t- a.ts") == (parse("globs: [a.ts]")[0], [])
+    assert parse('globs:\n\t- a.ts\ncondition: "\\d"')[1] == [Code.BAD_YAML]
 
 
 @pytest.mark.case(37)

@@ -47,6 +47,7 @@ def test_recover_joins_an_open_bracket() -> None:
         ("condition:\n- '\\d'\n- b", ["\\d", "b"]),
         ("a: |\n  x: *y\n  z", "x: *y\nz"),
         ('a: >\n\tx "\\d', 'x "\\d'),
+        ("a: |\n      x\n  y", "x\ny"),
         ("a: {b: 1}", {"b": 1}),
         ("a: [b", "[b"),
         ("a: it's", "it's"),

@@ -119,10 +119,13 @@ def test_structures_keep_patterns_verbatim() -> None:
 
 def test_structures_wrap_rule_objects() -> None:
     """An object with `rule` is a whole core; any other is the rule of one."""
-    core = {"rule": {"kind": "x", "stop-by": "end"}, "utils": {"my-util": {"stop-by": "end"}}}
+    core = {
+        "rule": {"kind": "x", "stop-by": "end"},
+        "utils": {"my-util": {"any": [{"stop-by": "end"}]}},
+    }
     assert read_structures(fields(astCondition=[{"kind": "x"}, core])) == (
         '{"rule":{"kind":"x"}}',
-        '{"rule":{"kind":"x","stopBy":"end"},"utils":{"my-util":{"stopBy":"end"}}}',
+        '{"rule":{"kind":"x","stopBy":"end"},"utils":{"my-util":{"any":[{"stopBy":"end"}]}}}',
     )
 
 
