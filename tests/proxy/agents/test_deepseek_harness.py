@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.agents import collect
+from proxy.agents.deepseek_harness import AGENT
+from proxy.identity import RequestFacts, recognise
+from tests.support.tool_calls import added
+
+
+@pytest.mark.parametrize(
+    ("headers", "system", "tools"),
+    [
+        ({"x-deepseek-harness-session-id": "1"}, "", ()),
+        ({"user-agent": "deepseek-harness/1"}, "", ()),
+    ],
+)
+def test_request_is_recognised(
+    headers: dict[str, str], system: str, tools: tuple[str, ...]
+) -> None:
+    """Each mark alone shows the agent, and no other."""
+    facts = RequestFacts(system=system, tools=tools)
+    assert recognise(headers, facts, collect()) == AGENT
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("write", {"file_path": "a.ts", "content": "x"}, [("a.ts", "x", set())]),
+        (
+            "edit",
+            {"file_path": "a.ts", "old_string": "old", "new_string": "new"},
+            [("a.ts", "new", set())],
+        ),
+        (
+            "multi_edit",
+            {"file_path": "a.ts", "edits": [{"old_string": "old", "new_string": "new"}]},
+            [("a.ts", "new", {"edit"})],
+        ),
+        ("bash", {"command": "ls", "workdir": "/w"}, [("", "ls", {"shell"})]),
+    ],
+)
+def test_call_gives_its_added_source(tool: str, arguments: Any, expected: list[Any]) -> None:
+    """File, added text, and what a scope may call the tool beside its own name."""
+    found = added(tool, arguments)
+    assert [section[:2] for section in found] == [section[:2] for section in expected]
+    for (_, _, names), (_, _, wanted) in zip(found, expected, strict=True):
+        assert wanted <= names

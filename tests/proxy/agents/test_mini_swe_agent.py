@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.agents import collect
+from proxy.agents.mini_swe_agent import AGENT
+from proxy.identity import RequestFacts, recognise
+from tests.support.tool_calls import added
+
+
+@pytest.mark.parametrize(
+    ("headers", "system", "tools"),
+    [
+        ({}, "You are a helpful assistant that can interact with a computer.", ()),
+    ],
+)
+def test_request_is_recognised(
+    headers: dict[str, str], system: str, tools: tuple[str, ...]
+) -> None:
+    """Each mark alone shows the agent, and no other."""
+    facts = RequestFacts(system=system, tools=tools)
+    assert recognise(headers, facts, collect()) == AGENT
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("bash", {"command": "ls"}, [("", "ls", {"shell"})]),
+        (
+            "bash",
+            {"command": "cd w && cat <<'EOF' > a.py\nx\nEOF\n"},
+            [("", "cd w && cat <<'EOF' > a.py\nx\nEOF\n", {"shell"}), ("a.py", "x", {"write"})],
+        ),
+    ],
+)
+def test_call_gives_its_added_source(tool: str, arguments: Any, expected: list[Any]) -> None:
+    """File, added text, and what a scope may call the tool beside its own name."""
+    found = added(tool, arguments)
+    assert [section[:2] for section in found] == [section[:2] for section in expected]
+    for (_, _, names), (_, _, wanted) in zip(found, expected, strict=True):
+        assert wanted <= names

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from proxy.agents import collect
+from proxy.agents.zed import AGENT
+from proxy.identity import RequestFacts, recognise
+from tests.support.tool_calls import added
+
+
+@pytest.mark.parametrize(
+    ("headers", "system", "tools"),
+    [
+        ({"user-agent": "Zed/0.220 (linux; x86_64)"}, "", ()),
+        ({}, "", ("edit_file", "terminal", "diagnostics")),
+    ],
+)
+def test_request_is_recognised(
+    headers: dict[str, str], system: str, tools: tuple[str, ...]
+) -> None:
+    """Each mark alone shows the agent, and no other."""
+    facts = RequestFacts(system=system, tools=tools)
+    assert recognise(headers, facts, collect()) == AGENT
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("write_file", {"path": "root/a.rs", "content": "x"}, [("root/a.rs", "x", {"write"})]),
+        (
+            "edit_file",
+            {"display_description": "why", "path": "root/a.rs", "mode": "write", "content": "x"},
+            [("root/a.rs", "x", {"edit", "write"})],
+        ),
+        (
+            "edit_file",
+            {"path": "root/a.rs", "edits": [{"old_text": "old", "new_text": "new"}]},
+            [("root/a.rs", "new", {"edit"})],
+        ),
+        (
+            "edit_file",
+            {"path": "root/a.rs", "edits": json.dumps([{"old_text": "old", "new_text": "new"}])},
+            [("root/a.rs", "new", {"edit"})],
+        ),
+        ("terminal", {"command": "ls", "cd": "root"}, [("", "ls", {"bash", "shell"})]),
+    ],
+)
+def test_call_gives_its_added_source(tool: str, arguments: Any, expected: list[Any]) -> None:
+    """File, added text, and what a scope may call the tool beside its own name."""
+    found = added(tool, arguments)
+    assert [section[:2] for section in found] == [section[:2] for section in expected]
+    for (_, _, names), (_, _, wanted) in zip(found, expected, strict=True):
+        assert wanted <= names

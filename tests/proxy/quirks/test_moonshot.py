@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from proxy.quirks import PLAIN, Profile, profile_for
+from proxy.quirks.moonshot import QUIRK
+
+
+@pytest.mark.parametrize("host", ["api.moonshot.ai", "api.moonshot.cn"])
+def test_host_is_recognised(host: str) -> None:
+    """The upstream itself, whatever the model is called."""
+    assert profile_for(host, "any") == QUIRK.profile
+
+
+@pytest.mark.parametrize("model", ["kimi-k3", "moonshotai/Kimi-K2-Thinking"])
+def test_model_is_recognised_behind_a_gateway(model: str) -> None:
+    """The same model behind somebody else's host."""
+    assert profile_for("gateway.example", model) == QUIRK.profile
+
+
+def test_profile_deviates_in_one_way() -> None:
+    """Reasoning goes back with the calls that it led to."""
+    assert QUIRK.profile == Profile(replay_reasoning=True) != PLAIN
