@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -46,8 +47,12 @@ _FLAGS = {
     "dryRun": "--dry-run",
 }
 
-Size = Annotated[int, BeforeValidator(size), Field(gt=0)]
-Seconds = Annotated[float, BeforeValidator(duration), Field(gt=0)]
+Size = Annotated[
+    int, BeforeValidator(size), Field(gt=0), WithJsonSchema({"type": ["integer", "string"]})
+]
+Seconds = Annotated[
+    float, BeforeValidator(duration), Field(gt=0), WithJsonSchema({"type": ["number", "string"]})
+]
 
 
 def _word(value: object) -> object:

@@ -189,8 +189,10 @@ def test_effective_shows_no_secret(tmp_path: Path) -> None:
 
 
 def test_json_schema_has_every_key() -> None:
-    """Editors can check a settings file."""
-    assert {"ttsr", "upstream", "holdLimit"} <= json_schema()["properties"].keys()
+    """Editors can check a settings file, sizes and durations in their units included."""
+    properties = json_schema()["properties"]
+    assert {"ttsr", "upstream", "holdLimit"} <= properties.keys()
+    assert properties["retention"]["type"] == ["number", "string"]
 
 
 def test_every_default_is_valid() -> None:
