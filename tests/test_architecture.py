@@ -65,11 +65,21 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def is_promise(tree: ast.Module, wanted: ast.AST) -> bool:
+    protocols = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+    ]
+    return any(wanted in protocol.body for protocol in protocols)
+
+
 def has_behaviour(path: Path) -> bool:
     """Whether a module does anything: values and promises alone have nothing to test."""
     tree = tree_of(path)
     functions = [node for node in ast.walk(tree) if isinstance(node, Function)]
-    return any(not _is_protocol_member(tree, function) for function in functions)
+    return any(not is_promise(tree, function) for function in functions)
 
 
 def test_the_imports_keep_their_contracts(
@@ -120,7 +130,7 @@ def _impurities(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
-                if not _is_protocol_member(tree, node):
+                if not is_promise(tree, node):
                     yield f"line {node.lineno}: something is awaited"
             case ast.Call(func=ast.Name(id=called)) if called in IMPURE_CALLS:
                 yield f"line {node.lineno}: calls {called}"
@@ -129,16 +139,6 @@ def _impurities(tree: ast.Module) -> Iterator[str]:
             case ast.Global():
                 yield f"line {node.lineno}: binds a module's name from within"
     yield from _changed_state(tree)
-
-
-def _is_protocol_member(tree: ast.Module, wanted: ast.AST) -> bool:
-    protocols = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
-    ]
-    return any(wanted in protocol.body for protocol in protocols)
 
 
 def _changed_state(tree: ast.Module) -> Iterator[str]:
