@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import Any
 
 VERSION = 1
 
@@ -113,36 +113,52 @@ class StoredSplice:
 
 
 def flipped(splice: Splice) -> Splice:
-    """Choose the other placement of the notes; where there is none, nothing changes.
+    """Choose the other placement: all merged if anything stands apart, else all apart."""
+    return merged(splice) if stands_apart(splice) else apart(splice)
 
-    Merged becomes a message of its own and the other way round. A kept partial and its note
-    become the note alone, merged into what stands before; what is merged into a user message
-    stays there, since it could not stand beside it.
-    """
-    return replace(
-        splice,
-        before=tuple(
-            _flipped_note(piece) if isinstance(piece, Note) else piece
-            for piece in splice.before
-            if isinstance(piece, Note) or not piece.partial
-        ),
-        tool_notes=tuple(
-            replace(tool, note=_flipped_note(tool.note)) for tool in splice.tool_notes
-        ),
-        after=tuple(_flipped_note(note) for note in splice.after),
+
+def stands_apart(splice: Splice) -> bool:
+    """Tell whether a note asks for a message of its own, or a partial is kept."""
+    return any(
+        piece.placement is Placement.OWN if isinstance(piece, Note) else piece.partial
+        for piece in (*splice.before, *splice.after, *(tool.note for tool in splice.tool_notes))
     )
 
 
-def _flipped_note(note: Note) -> Note:
-    match note.placement:
-        case Placement.OWN:
-            return replace(note, placement=Placement.INTO_TOOL)
-        case Placement.INTO_TOOL:
-            return replace(note, placement=Placement.OWN)
-        case Placement.INTO_USER:
-            return note
-        case _:
-            assert_never(note.placement)
+def merged(splice: Splice) -> Splice:
+    """Merge every note into the message beside it; kept partials go, their notes stay."""
+    return replace(
+        splice,
+        before=tuple(
+            _placed(piece, Placement.INTO_TOOL) if isinstance(piece, Note) else piece
+            for piece in splice.before
+            if isinstance(piece, Note) or not piece.partial
+        ),
+        tool_notes=tuple(_placed_tool(tool, Placement.INTO_TOOL) for tool in splice.tool_notes),
+        after=tuple(_placed(note, Placement.INTO_TOOL) for note in splice.after),
+    )
+
+
+def apart(splice: Splice) -> Splice:
+    """Give the notes messages of their own; beside a user message a note stays merged."""
+    return replace(
+        splice,
+        before=tuple(
+            _placed(piece, Placement.OWN) if isinstance(piece, Note) else piece
+            for piece in splice.before
+        ),
+        tool_notes=tuple(_placed_tool(tool, Placement.OWN) for tool in splice.tool_notes),
+        after=tuple(_placed(note, Placement.OWN) for note in splice.after),
+    )
+
+
+def _placed(note: Note, placement: Placement) -> Note:
+    """Place a note, unless it is part of a user message: it could not stand beside it."""
+    return note if note.placement is Placement.INTO_USER else replace(note, placement=placement)
+
+
+def _placed_tool(tool: ToolNote, placement: Placement) -> ToolNote:
+    return replace(tool, note=_placed(tool.note, placement))
 
 
 def encode(splice: Splice) -> bytes:

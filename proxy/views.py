@@ -27,8 +27,10 @@ from proxy.splice import (
     Placement,
     Splice,
     ToolNote,
+    apart,
+    merged,
+    stands_apart,
 )
-from proxy.splice import flipped as _flipped_splice
 
 __all__ = [
     "NO_MATCHES",
@@ -46,6 +48,7 @@ __all__ = [
     "ToolNote",
     "View",
     "build",
+    "dropped",
     "flipped",
 ]
 
@@ -130,11 +133,24 @@ def build(
 
 
 def flipped(matches: Matches) -> Matches:
-    """Give every splice its other placement, after an upstream refused the first."""
+    """Give every splice the other placement, after an upstream refused the first.
+
+    Which splice it refused is unknown: if any stands apart all are merged, else all stand apart.
+    """
+    any_apart = any(stands_apart(each.splice) for each in matches.by_message.values())
+    return _each(matches, merged if any_apart else apart)
+
+
+def dropped(matches: Matches) -> Matches:
+    """Give every splice up, after an upstream refused both placements."""
+    return _each(matches, lambda splice: replace(splice, dropped=True))
+
+
+def _each(matches: Matches, change: Callable[[Splice], Splice]) -> Matches:
     return replace(
         matches,
         by_message={
-            at: replace(anchored, splice=_flipped_splice(anchored.splice))
+            at: replace(anchored, splice=change(anchored.splice))
             for at, anchored in matches.by_message.items()
         },
     )

@@ -94,8 +94,8 @@ def note(placement: Placement) -> Note:
     return Note("text", b"{}", placement)
 
 
-def test_flipped_chooses_the_other_placement() -> None:
-    """Own and merged change places; what is merged into a user message stays."""
+def test_flipped_merges_all_where_anything_stands_apart() -> None:
+    """Partials go; what is merged into a user message stays."""
     splice = Splice(
         before=(
             note(Placement.INTO_USER),
@@ -109,7 +109,21 @@ def test_flipped_chooses_the_other_placement() -> None:
     )
     assert flipped(splice) == Splice(
         before=(note(Placement.INTO_USER), note(Placement.INTO_TOOL), Kept(b"refused")),
-        tool_notes=(ToolNote(0, "w", note(Placement.OWN)),),
+        tool_notes=(ToolNote(0, "w", note(Placement.INTO_TOOL)),),
         after=(note(Placement.INTO_TOOL),),
         strip="kept as it is",
+    )
+
+
+def test_flipped_sets_all_apart_where_everything_is_merged() -> None:
+    """Merged notes get messages of their own."""
+    splice = Splice(
+        before=(note(Placement.INTO_USER), Kept(b"refused")),
+        tool_notes=(ToolNote(0, "w", note(Placement.INTO_TOOL)),),
+        after=(note(Placement.INTO_TOOL),),
+    )
+    assert flipped(splice) == Splice(
+        before=splice.before,
+        tool_notes=(ToolNote(0, "w", note(Placement.OWN)),),
+        after=(note(Placement.OWN),),
     )

@@ -18,6 +18,7 @@ from proxy.views import (
     Strip,
     View,
     build,
+    dropped,
     flipped,
 )
 
@@ -233,7 +234,7 @@ def test_reissue_holds_what_the_turn_injected_in_the_last_gap() -> None:
 
 
 def test_flipped_matches_put_each_note_in_its_other_place() -> None:
-    """Own messages go into the results, merged ones stand apart, partials go."""
+    """Where anything stands apart, all of it goes into the results, and partials go."""
     messages = [ASKED, said("", ONE), result(ONE), said("two"), ASKED]
     first = Splice(
         tool_notes=(ToolNote(0, "write", note("t", Placement.INTO_TOOL)),), after=(note("n"),)
@@ -244,4 +245,27 @@ def test_flipped_matches_put_each_note_in_its_other_place() -> None:
         Merge(2, "t", front=True),
         Insert(3, (b"user:n", b"partial", b"user:m")),
     )
-    assert build(messages, flipped(matches), user).edits == (Insert(3, (b"user:t\n\nn\n\nm",)),)
+    assert build(messages, flipped(matches), user).edits == (
+        Merge(2, "t", front=True),
+        Merge(2, "n\n\nm", front=False),
+    )
+
+
+def test_flipped_matches_stand_apart_where_all_was_merged() -> None:
+    """A tool note leaves the result; what is in a user message cannot stand beside it."""
+    messages = [ASKED, said("", ONE), result(ONE)]
+    splice = Splice(
+        before=(note("n", Placement.INTO_USER),),
+        tool_notes=(ToolNote(0, "write", note("t", Placement.INTO_TOOL)),),
+    )
+    matches = flipped(Matches({1: Anchored(1, splice, 0)}))
+    assert build(messages, matches, user).edits == (
+        Merge(0, "n", front=False),
+        Insert(3, (b"user:t",)),
+    )
+
+
+def test_dropped_matches_leave_the_conversation_as_the_client_sent_it() -> None:
+    """Nothing is placed, nothing counts as delivered."""
+    matches = Matches({1: Anchored(1, Splice(after=(note("n"),)), 0)})
+    assert build([ASKED, said(), ASKED], dropped(matches), user) == View((), {}, (), ())
