@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import rules_engine
 from proxy.config import Settings
-from proxy.disk import DiskTree, Mark, has_changed
-from proxy.errors import OurFault
+from proxy.disk import DiskTree, Mark, has_changed, mark
+from proxy.errors import ConfigError, OurFault
+from proxy.places import Places, lies_in, real_path, repository
 from rules_engine.discovery import Roots, discover
 from rules_engine.frontmatter import Adapt, parse_rule
 from rules_engine.problems import Problem
@@ -64,26 +64,20 @@ class WorkspaceOptions:
     rules_timeout: float = 5.0
     poll: float = 0.5
 
+    @property
+    def places(self) -> Places:
+        """Which directories a request may name."""
+        return Places(self.workspace, self.workspaces, self.loopback, self.home)
+
     @classmethod
     def of(
         cls, settings: Settings, *, loopback: bool, home: Path | None, dsh_home: Path | None = None
     ) -> WorkspaceOptions:
         """Take what concerns rules out of the settings."""
-        block = settings.ttsr
         return cls(
             workspace=settings.workspace,
             workspaces=settings.workspaces,
-            rules=RuleSetOptions(
-                enabled=settings.enabled and block.enabled,
-                interrupt_mode=block.interrupt_mode,
-                context_mode=block.context_mode,
-                repeat_mode=block.repeat_mode,
-                repeat_gap=block.repeat_gap,
-                builtin_rules=block.builtin_rules,
-                disabled_rules=block.disabled_rules,
-                mode_overrides=block.mode_overrides,
-                trust_user_only=settings.trust == "user-only",
-            ),
+            rules=rule_options(settings),
             loopback=loopback,
             home=home,
             user_rules_dir=settings.user_rules_dir,
@@ -92,6 +86,30 @@ class WorkspaceOptions:
             copilot_dirs=settings.copilot_instruction_dirs,
             rules_timeout=settings.rules_timeout,
         )
+
+
+def rule_options(settings: Settings) -> RuleSetOptions:
+    """Take the `ttsr` block, and whose rules are trusted, out of the settings."""
+    block = settings.ttsr
+    return RuleSetOptions(
+        enabled=settings.enabled and block.enabled,
+        interrupt_mode=block.interrupt_mode,
+        context_mode=block.context_mode,
+        repeat_mode=block.repeat_mode,
+        repeat_gap=block.repeat_gap,
+        builtin_rules=block.builtin_rules,
+        disabled_rules=block.disabled_rules,
+        mode_overrides=block.mode_overrides,
+        trust_user_only=settings.trust == "user-only",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """The settings file to follow. `read` is called on a thread and may raise ConfigError."""
+
+    path: Path
+    read: Callable[[], RuleSetOptions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +162,16 @@ class Workspaces:
     """
 
     def __init__(
-        self, options: WorkspaceOptions, clock: Callable[[], float] = time.monotonic
+        self,
+        options: WorkspaceOptions,
+        clock: Callable[[], float] = time.monotonic,
+        settings: SettingsFile | None = None,
     ) -> None:
         self._options = options
         self._clock = clock
+        self._settings = settings
+        self._settings_mark = mark(str(settings.path)) if settings else None
+        self._settings_looked = clock()
         self._reader = _Reader()
         self._places: dict[str, tuple[str, float]] = {}
         self._held: OrderedDict[_Key, _Held] = OrderedDict()
@@ -169,7 +193,7 @@ class Workspaces:
         name, now = (label or "").strip(), self._clock()
         place, looked = self._places.get(name, ("", now))
         if not place or now - looked >= self._options.poll:
-            place = _directory(self._options, name)
+            place = self._options.places.directory(name)
             if len(self._places) >= MOST_LABELS:
                 self._places.clear()
             self._places[name] = place, now
@@ -182,6 +206,7 @@ class Workspaces:
 
     async def ruleset(self, label: str | None = None, role: str = "main") -> RuleSet:
         """Give the rule set in force; raises RulesNotReady where there is none in time."""
+        await self._follow_settings()
         key = (self.directory(label), role)
         held = self._held.get(key)
         patience = self._options.rules_timeout
@@ -204,6 +229,25 @@ class Workspaces:
                 retry_after=1,
             )
         return last.ruleset
+
+    async def _follow_settings(self) -> None:
+        """Take the `ttsr` block from its file again if that has changed; a bad one is ignored."""
+        file, now = self._settings, self._clock()
+        if file is None or now - self._settings_looked < self._options.poll:
+            return
+        self._settings_looked = now
+        found = mark(str(file.path))
+        if found == self._settings_mark:
+            return
+        self._settings_mark = found
+        loop = asyncio.get_running_loop()
+        try:
+            rules = await loop.run_in_executor(self._threads, file.read)
+        except ConfigError as error:
+            _log.warning("the settings in force stay: %s", error)
+            return
+        if rules != self._options.rules:
+            self.reconfigure(replace(self._options, rules=rules))
 
     def _refresh(self, key: _Key, held: _Held | None) -> asyncio.Future[_Held | None]:
         """Look at the files on another thread; whoever asks meanwhile waits for the same look."""
@@ -268,8 +312,8 @@ class _Look:
 
 def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:
     home = _real(options.home)
-    plugins = tuple(str(path.resolve()) for path in options.plugin_roots)
-    copilot = tuple(str(path.resolve()) for path in options.copilot_dirs)
+    plugins = tuple(str(real_path(path)) for path in options.plugin_roots)
+    copilot = tuple(str(real_path(path)) for path in options.copilot_dirs)
     roots = Roots(
         home=home,
         workspace=directory,
@@ -282,61 +326,13 @@ def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:
     # What a user keeps below home may be linked to anywhere below home; a repository, a plugin
     # or a bundled file may not.
     own = [path for path in (roots.user_rules_dir, roots.dsh_home) if path]
-    outside = [path for path in own if not (home and _lies_in(path, home))]
-    bounds = [home, _repository(directory), roots.builtins, *plugins, *copilot, *outside]
+    outside = [path for path in own if not (home and lies_in(path, home))]
+    bounds = [home, repository(directory), roots.builtins, *plugins, *copilot, *outside]
     return roots, DiskTree(bound for bound in bounds if bound)
 
 
 def _real(path: Path | None) -> str | None:
-    return None if path is None else str(path.resolve())
-
-
-def _repository(directory: str) -> str:
-    """Find the repository around a directory, else the directory."""
-    path = Path(directory)
-    return str(next((each for each in (path, *path.parents) if (each / ".git").exists()), path))
-
-
-def _directory(options: WorkspaceOptions, label: str) -> str:
-    root = options.workspace.resolve()
-    allowed = (root, *(path.resolve() for path in options.workspaces))
-    if not label or "\0" in label:
-        return str(root)
-    for candidate in _meant(label, options.home, allowed):
-        real = candidate.resolve()
-        if _is_directory(real) and (
-            any(_lies_in(str(real), str(each)) for each in allowed)
-            or (options.loopback and _is_own(real, options.home))
-        ):
-            return str(real)
-    return str(root)
-
-
-def _meant(label: str, home: Path | None, allowed: tuple[Path, ...]) -> Iterator[Path]:
-    """Directories that a label may mean: a path, a path below home, an allowed one's name."""
-    if label.startswith("/"):
-        yield Path(label)
-    elif label.startswith("~/") and home:
-        yield home / label[2:]
-    else:
-        yield from (path for path in allowed if path.name == label)
-
-
-def _is_directory(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-def _is_own(path: Path, home: Path | None) -> bool:
-    if home and _lies_in(str(path), str(home.resolve())):
-        return True
-    return path.stat().st_uid == os.getuid()
-
-
-def _lies_in(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
+    return None if path is None else str(real_path(path))
 
 
 def _tail(directory: str) -> str:

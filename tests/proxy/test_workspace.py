@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from proxy.config import load
-from proxy.workspace import MOST_LIVE, RulesNotReady, WorkspaceOptions, Workspaces
+from proxy.workspace import (
+    MOST_LIVE,
+    RulesNotReady,
+    SettingsFile,
+    WorkspaceOptions,
+    Workspaces,
+    rule_options,
+)
 from rules_engine.problems import Code
 from rules_engine.rule import InterruptMode
 from rules_engine.ruleset import RuleSet, RuleSetOptions
@@ -253,43 +260,6 @@ async def test_close_ends_looking(options: WorkspaceOptions) -> None:
         await workspaces.ruleset()
 
 
-def test_directory_is_read_only_if_allowed(project: Path, options: WorkspaceOptions) -> None:
-    """The configured root and `workspaces`, with what lies below; any other name is a label."""
-    extra, other = project.parent / "extra", project.parent / "other"
-    for place in (project / "sub", extra / "deep", other):
-        place.mkdir(parents=True)
-    (project / "leak").symlink_to(other, target_is_directory=True)
-    workspaces = Workspaces(replace(options, workspaces=(extra,)))
-    for label, directory in (
-        (None, project),
-        ("  ", project),
-        (str(project / "sub"), project / "sub"),
-        (str(extra / "deep"), extra / "deep"),
-        ("extra", extra),
-        (str(other), project),
-        ("other", project),
-        (str(project / "leak"), project),
-        (f"{extra}/../other", project),
-        (str(project / "none"), project),
-        ("../extra", project),
-        ("a\0b", project),
-        ("~/x", project),
-    ):
-        assert workspaces.directory(label) == str(directory), label
-
-
-def test_directory_on_loopback_may_be_the_users_own(
-    project: Path, options: WorkspaceOptions
-) -> None:
-    """What lies below home or belongs to the user may be named, in full or from home."""
-    own = project.parent / "own"
-    own.mkdir()
-    (options.home or own).joinpath("x").mkdir()
-    workspaces = Workspaces(replace(options, loopback=True))
-    assert workspaces.directory(str(own)) == str(own)
-    assert workspaces.directory("~/x") == str(project.parent / "home" / "x")
-
-
 def test_directory_is_looked_up_again_after_a_while(
     project: Path, options: WorkspaceOptions
 ) -> None:
@@ -316,6 +286,29 @@ async def test_user_links_reach_as_far_as_home_and_a_projects_no_further_than_it
     ruleset = await Workspaces(options).ruleset()
     assert [live.rule.body for live in ruleset.live] == ["user"]
     assert [problem.file for problem in ruleset.problems] == [".omp/rules/p.md"]
+
+
+async def test_ruleset_follows_the_settings_file(project: Path, options: WorkspaceOptions) -> None:
+    """An edited `ttsr` block is in force from the next turn on; a bad one changes nothing."""
+    write(project)
+    file = project / "ttsr.yaml"
+
+    def read() -> RuleSetOptions:
+        return rule_options(load(file=file, environ={}, need_upstream=False).settings)
+
+    file.write_text("ttsr: {}")
+    clock = Clock()
+    workspaces = Workspaces(options, clock, SettingsFile(file, read))
+    assert names(await workspaces.ruleset()) == ["a"]
+    for now, text, expected in (
+        (1.0, "ttsr: {disabledRules: [a]}", []),
+        (2.0, "ttsr: {interruptMode: loudly}", []),
+        (3.0, "ttsr: {repeatGap: 3}", ["a"]),
+        (4.0, "ttsr: {repeatGap: 3} # same", ["a"]),
+    ):
+        file.write_text(text)
+        clock.now = now
+        assert names(await workspaces.ruleset()) == expected
 
 
 def test_options_come_from_the_settings(tmp_path: Path) -> None:
