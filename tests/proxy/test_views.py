@@ -141,6 +141,7 @@ def test_after_goes_behind_all_parts_of_a_split_message() -> None:
     assert edits_of(messages, m1=Splice(after=(note("n"),))) == (Insert(4, (b"user:n",)),)
 
 
+@pytest.mark.case(120)
 def test_tool_note_stands_in_front_of_its_own_result() -> None:
     """Found by the call's id, whatever the order of the results."""
     messages = [ASKED, said("", ONE, TWO), result(TWO), result(ONE)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -343,6 +344,7 @@ def _text_of(delivery: Delivery) -> str:
     return delivery.rule.replace("rule ", "note ")
 
 
+@pytest.mark.case(129)
 @given(st.lists(turns, min_size=2, max_size=4), st.data())
 def test_views_forget_what_a_rewind_took_back(played: list[Turn], data: st.DataObject) -> None:
     """A message that is gone takes its notes with it, and its rules may act again."""
