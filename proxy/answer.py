@@ -54,8 +54,8 @@ _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 class TurnContext:
     """What a turn runs with. `open` sends a body upstream; `wall` gives Unix time.
 
-    `spine`, `matches`, `view`: the conversation's, as its splices were found and placed. `budget`: seconds for
-    everything between two released deltas.
+    `spine`, `matches`, `view`: the conversation's, as its splices were found and placed.
+    `budget`: seconds for everything between two released deltas.
     """
 
     wire: WireApi
@@ -110,8 +110,9 @@ class Answer(Response):
                 await self._close_upstream()
                 await self._stop(client)
         except anyio.get_cancelled_exc_class():
-            await self._close_upstream()
-            await self._left()
+            with anyio.CancelScope(shield=True):
+                await self._close_upstream()
+                await self._left()
             raise
         finally:
             self._live = False
@@ -360,8 +361,7 @@ class Answer(Response):
     async def _left(self) -> None:
         """The client went away in mid-turn: what it saw of abandoned attempts is remembered."""
         if self._exchange.turn.released and not self._stored:
-            with anyio.CancelScope(shield=True):
-                await self._store(left=True)
+            await self._store(left=True)
 
     async def _fail(self, client: Client, failure: _Unanswered | Fault) -> None:
         """No further attempt can be had: say so in the stream's own format, and end."""

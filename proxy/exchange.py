@@ -236,9 +236,8 @@ class Exchange:
     def _front(self) -> str:
         """Text of abandoned attempts at the front of the client's message, with its seam."""
         released = self.turn.released
-        if not released or not (self._decoder.message(0).text if self._whole() else self._text_out):
-            return released
-        return released + wording.seam(released)
+        spoken = self._decoder.message(0).text if self._whole() else self._text_out or self._said
+        return released + wording.seam(released) if released and spoken else released
 
     def _whole(self) -> bool:
         """Whether the client got the newest attempt's message as it is."""
