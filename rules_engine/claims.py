@@ -28,26 +28,27 @@ class Place:
 
 @dataclass(slots=True)
 class Seen:
-    """The finished values of a call so far.
+    """The finished values of a call so far. `end`: the raw offset at which it was finished.
 
+    `present`: the raw offset at which an argument was seen to be there and not null.
     Of duplicate keys the first value counts while the call streams, so that a hit once found
     stands; the last one counts when it is finished, as for whoever parses it.
     """
 
     first: dict[Spec, tuple[str, int]] = field(default_factory=dict)
     last: dict[Spec, str] = field(default_factory=dict)
-    present: set[Spec] = field(default_factory=set)
+    present: dict[Spec, int] = field(default_factory=dict)
     ended: dict[Spec, int] = field(default_factory=dict)
-    closed: bool = False
+    end: int | None = None
 
     def note(self, change: Change) -> None:
         """Take in one step of the decoding."""
         if change.kind is ChangeKind.ENDED:
             self.ended.setdefault(change.path, change.at)
             if change.piece != "null":
-                self.present.add(change.path)
+                self.present.setdefault(change.path, change.at)
         elif change.kind is ChangeKind.OPENED:
-            self.present.add(change.path)
+            self.present.setdefault(change.path, change.at)
         elif change.kind is ChangeKind.CLOSED and change.leaf is not None:
             text = change.leaf.growth.text
             self.first.setdefault(change.path, (text, change.at))
@@ -63,6 +64,7 @@ class Claims:
         self._patches = [(parsed(p.argument), p, f) for f in self._families for p in f.patches]
         self._removed = [parsed(a) for f in self._families for a in f.removed]
         self._guides = [parsed(a) for f in self._families for a in _guides(f)]
+        self._excluding = [parsed(a) for f in self._families for a in f.without]
         self._by_shape: dict[Spec, tuple[Claim, ...]] = {}
         self._guiding: dict[Spec, bool] = {}
 
@@ -89,6 +91,10 @@ class Claims:
             )
         return self._guiding[shape]
 
+    def excludes(self, path: ArgumentPath) -> bool:
+        """Say whether a family does not apply because there is something at `path`."""
+        return any(covers(spec, path) for spec in self._excluding)
+
     def removes(self, path: ArgumentPath) -> bool:
         """Say whether the string at `path` is old text, which is never matched."""
         return any(covers(spec, path) for spec in self._removed)
@@ -108,19 +114,24 @@ def _shape(path: ArgumentPath) -> Spec:
     return tuple(None if isinstance(step, int) else step for step in path)
 
 
-def refuted(family: ToolFamily, path: ArgumentPath, seen: Seen) -> bool:
-    """Say whether it is certain that `family` does not explain the argument at `path`."""
-    for argument, values in family.where:
-        value = _value(argument, path, seen)
-        if value is None and not seen.closed:
-            continue
-        if value is None or value[0] not in values:
-            return True
-    for argument, values in family.unless:
-        value = _value(argument, path, seen)
-        if value is not None and value[0] in values:
-            return True
-    return any(bound(parsed(argument), path) in seen.present for argument in family.without)
+def refuted_at(family: ToolFamily, path: ArgumentPath, seen: Seen) -> int | None:
+    """Give the raw offset from which `family` certainly does not explain the argument at `path`.
+
+    None while it may, or if it does.
+    """
+    offsets = [
+        _missed_at(_value(argument, path, seen), values, seen) for argument, values in family.where
+    ]
+    unwanted = [(_value(argument, path, seen), values) for argument, values in family.unless]
+    offsets += [value[1] for value, values in unwanted if value and value[0] in values]
+    offsets += [seen.present.get(bound(parsed(argument), path)) for argument in family.without]
+    return min((offset for offset in offsets if offset is not None), default=None)
+
+
+def _missed_at(value: tuple[str, int] | None, values: tuple[str, ...], seen: Seen) -> int | None:
+    if value is None:
+        return seen.end
+    return None if value[0] in values else value[1]
 
 
 def certain_at(family: ToolFamily, path: ArgumentPath, seen: Seen) -> int | None:
@@ -130,8 +141,8 @@ def certain_at(family: ToolFamily, path: ArgumentPath, seen: Seen) -> int | None
     """
     selectors = (*family.where, *family.unless)
     values = [_value(argument, path, seen) for argument, _ in selectors]
-    if not seen.closed and (family.without or None in values):
-        return None
+    if family.without or None in values:
+        return seen.end
     return max((value[1] for value in values if value is not None), default=0)
 
 

@@ -64,6 +64,12 @@ class Window:
         self.families = (*self.families, family)
         self.names = tuple(dict.fromkeys((*self.names, *canonical)))
 
+    def elsewhere(self, paths: tuple[str, ...], at: int) -> Window:
+        """Give a window on the same text for files that became known at raw offset `at`."""
+        other = Window(self.key, self.growth, self.names, at)
+        other.settle(tuple(path for path in paths if path not in self.paths), at)
+        return other
+
     def section(self, text: str) -> Section:
         """Give the value that is handed out, with `text` of it."""
         return Section(self.key, text, self.paths, self.settled, self.settled_at, self.names)
@@ -139,6 +145,13 @@ class PatchText:
     argument: ArgumentPath
     families: tuple[ToolFamily, ...]
     windows: list[Window]
+
+    def lend(self, family: ToolFamily, canonical: tuple[str, ...]) -> None:
+        """Let one more family explain the text."""
+        self.families = (*self.families, family)
+        self.names = tuple(dict.fromkeys((*self.names, *canonical)))
+        for window in self.windows:
+            window.lend(family, canonical)
 
     def feed(self, piece: str, start: int, into: Windows) -> list[Window]:
         """Read the next piece; give the windows that are new (not yet in `into`)."""

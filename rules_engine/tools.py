@@ -19,7 +19,7 @@ from rules_engine.claims import (
     final_paths,
     paths_by_key,
     place,
-    refuted,
+    refuted_at,
 )
 from rules_engine.families import (
     HEURISTIC,
@@ -75,13 +75,15 @@ def make_reader(families: Iterable[ToolFamily], *, freeform: bool) -> CallReader
 class _Entry:
     """A string argument that families claim; `claims` are those that are still open.
 
-    `told`: how much of its text was passed on (the decoder may be ahead).
+    `told`: how much of its text was passed on (the decoder may be ahead). `floor`: the raw offset
+    from which its claims are decided.
     """
 
     leaf: Leaf
     key: str
     claims: list[Claim]
     told: int = 0
+    floor: int = 0
     window: Window | None = None
     patches: dict[PatchFormat, PatchText] = field(default_factory=dict)
 
@@ -111,10 +113,12 @@ class ArgumentsReader(Reader):
         match change.kind:
             case ChangeKind.OPENED if change.leaf is not None:
                 self._open(change.leaf)
+                if self._claims.excludes(change.path):
+                    self._resolve()
             case ChangeKind.GREW if change.leaf is not None:
                 self._grow(self._entries.get(change.leaf.number), change.piece, change.start)
             case _:
-                if self._claims.guides(change.path):
+                if self._claims.guides(change.path) or self._claims.excludes(change.path):
                     self._resolve()
 
     def _open(self, leaf: Leaf, told: int = 0) -> None:
@@ -131,7 +135,9 @@ class ArgumentsReader(Reader):
         if entry.window is not None:
             self._windows.touch(entry.window)
         new = [w for p in entry.patches.values() for w in p.feed(piece, start, self._windows)]
-        self._await(self._windows.add_in_order(new))
+        self._windows.add_in_order(new)
+        if new and not entry.claims:
+            self._await(new)
 
     def _resolve(self) -> None:
         """Look again at what waits: a value that can settle a tool or a path is known."""
@@ -142,42 +148,41 @@ class ArgumentsReader(Reader):
         self._await(unsettled.values())
 
     def _decide(self, entry: _Entry) -> None:
-        path = entry.leaf.path
+        """Decide the claims that can be; what the tool counts as is settled with the last."""
         still = []
         for claim in entry.claims:
-            if refuted(claim.family, path, self._seen):
-                continue
-            at = certain_at(claim.family, path, self._seen)
-            if at is None:
+            no = refuted_at(claim.family, entry.leaf.path, self._seen)
+            yes = certain_at(claim.family, entry.leaf.path, self._seen) if no is None else None
+            if no is None and yes is None:
                 still.append(claim)
-            else:
-                self._grant(entry, claim, max(at, self._named_at))
+                continue
+            entry.floor = max(entry.floor, no or yes or 0, self._named_at)
+            if no is None:
+                self._grant(entry, claim)
         entry.claims = still
         if still:
             self._undecided.append(entry)
-        self._await(entry.windows())
-
-    def _grant(self, entry: _Entry, claim: Claim, floor: int) -> None:
-        if claim.format is None:
-            self._grant_added(entry, claim, floor)
         else:
-            self._grant_patch(entry, claim.format, claim, floor)
+            self._await(entry.windows(), entry.floor)
 
-    def _grant_added(self, entry: _Entry, claim: Claim, floor: int) -> None:
+    def _grant(self, entry: _Entry, claim: Claim) -> None:
+        if claim.format is None:
+            self._grant_added(entry, claim)
+        else:
+            self._grant_patch(entry, claim.format, claim)
+
+    def _grant_added(self, entry: _Entry, claim: Claim) -> None:
         if entry.window is None:
             growth, path = entry.leaf.growth, entry.leaf.path
-            entry.window = Window(entry.key, growth, self._own, floor, path)
+            entry.window = Window(entry.key, growth, self._own, entry.floor, path)
             self._windows.add(entry.window)
         entry.window.lend(claim.family, claim.canonical)
         self._windows.touch(entry.window)
 
-    def _grant_patch(self, entry: _Entry, shape: PatchFormat, claim: Claim, floor: int) -> None:
+    def _grant_patch(self, entry: _Entry, shape: PatchFormat, claim: Claim) -> None:
         known = entry.patches.get(shape)
         if known is not None:
-            known.families = (*known.families, claim.family)
-            known.names = tuple(dict.fromkeys((*known.names, *claim.canonical)))
-            for window in known.windows:
-                window.lend(claim.family, claim.canonical)
+            known.lend(claim.family, claim.canonical)
             return
         growth, names = entry.leaf.growth, (*self._own, *claim.canonical)
         patch = PatchText(
@@ -185,7 +190,7 @@ class ArgumentsReader(Reader):
             growth,
             f"{entry.key}#{shape}",
             tuple(dict.fromkeys(names)),
-            floor,
+            entry.floor,
             entry.leaf.path,
             (claim.family,),
             [],
@@ -193,11 +198,12 @@ class ArgumentsReader(Reader):
         entry.patches[shape] = patch
         self._windows.add_in_order(patch.feed(growth.text[: entry.told], 0, self._windows))
 
-    def _await(self, windows: Iterable[Window]) -> None:
-        """Settle what can be settled; keep the others for when more is known."""
+    def _await(self, windows: Iterable[Window], floor: int = 0) -> None:
+        """Settle what can be settled; keep the others for when more is known, or the end."""
         for window in windows:
-            if window.settled:
+            if window.settled or self._seen.end is not None:
                 continue
+            window.floor = max(window.floor, floor)
             found = place(window.families, window.argument, self._seen)
             if found is None:
                 self._unsettled[window.key] = window
@@ -208,7 +214,7 @@ class ArgumentsReader(Reader):
     def _finish(self) -> None:
         for change in self._decoder.close():
             self._apply(change)
-        self._seen.closed = True
+        self._seen.end = self._fed
         self._resolve()
         self._close_patches()
         removed = self._claims
@@ -245,6 +251,7 @@ class ArgumentsReader(Reader):
         ]
 
     def _final_paths(self) -> None:
+        """Settle every window; one that goes to other files in the end is there for those too."""
         for window in self._windows:
             if window.named_by_text:
                 continue
@@ -253,8 +260,9 @@ class ArgumentsReader(Reader):
                 paths = paths_by_key(self._seen)
             if not window.settled:
                 window.settle(paths, self._fed)
-            window.paths = paths
-            self._windows.touch(window)
+                self._windows.touch(window)
+            elif not set(paths) <= set(window.paths):
+                self._windows.add(window.elsewhere(paths, self._fed))
 
     def _fall_back(self, removed: Claims) -> None:
         """Match the string values that are no section yet, each alone; else the raw text."""

@@ -9,7 +9,7 @@ from rules_engine.claims import (
     final_paths,
     paths_by_key,
     place,
-    refuted,
+    refuted_at,
 )
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily
 
@@ -19,7 +19,7 @@ def seen(text: str, *, closed: bool = False) -> Seen:
     found = Seen()
     for change in decoder.feed(text):
         found.note(change)
-    found.closed = closed
+    found.end = len(text) if closed else None
     return found
 
 
@@ -32,7 +32,7 @@ def test_selector_waits_for_its_argument() -> None:
     """Until the value is there the family is neither refuted nor certain."""
     nothing = seen("{")
     for family in (SELECTED, EXCLUDED, ALONE):
-        assert not refuted(family, ("x",), nothing)
+        assert refuted_at(family, ("x",), nothing) is None
         assert certain_at(family, ("x",), nothing) is None
 
 
@@ -40,24 +40,25 @@ def test_selector_decides_with_the_last_character_of_its_value() -> None:
     """From there on it is certain whether the family applies."""
     chosen, other = seen('{"do": "b"'), seen('{"do": "c"')
     assert certain_at(SELECTED, ("x",), chosen) == 10
-    assert refuted(SELECTED, ("x",), other)
+    assert refuted_at(SELECTED, ("x",), other) == 10
+    assert refuted_at(SELECTED, ("x",), chosen) is None
     assert certain_at(EXCLUDED, ("x",), other) == 10
-    assert refuted(EXCLUDED, ("x",), seen('{"do": "a"'))
+    assert refuted_at(EXCLUDED, ("x",), seen('{"do": "a"')) == 10
 
 
 def test_selector_that_never_came_decides_at_the_end() -> None:
     """A wanted value that is not there refutes; an unwanted one that is not there does not."""
     nothing = seen("{}", closed=True)
-    assert refuted(SELECTED, ("x",), nothing)
-    assert certain_at(EXCLUDED, ("x",), nothing) == 0
-    assert certain_at(ALONE, ("x",), nothing) == 0
+    assert refuted_at(SELECTED, ("x",), nothing) == 2
+    assert certain_at(EXCLUDED, ("x",), nothing) == 2
+    assert certain_at(ALONE, ("x",), nothing) == 2
 
 
 def test_argument_that_must_be_absent_may_be_null() -> None:
     """Null counts as absent, every other value as there."""
-    assert not refuted(ALONE, ("x",), seen('{"old": null'))
-    assert refuted(ALONE, ("x",), seen('{"old": 0,'))
-    assert refuted(ALONE, ("x",), seen('{"old": "'))
+    assert refuted_at(ALONE, ("x",), seen('{"old": null,')) is None
+    assert refuted_at(ALONE, ("x",), seen('{"old": 0,')) == 9
+    assert refuted_at(ALONE, ("x",), seen('{"old": "')) == 9
 
 
 def test_claims_are_found_by_shape() -> None:

@@ -60,6 +60,14 @@ def test_freeform_input_of_an_unknown_tool_is_tried_as_patch() -> None:
     ]
 
 
+def test_freeform_blocks_name_no_file() -> None:
+    """New text in SEARCH/REPLACE form has no path, and nothing to wait for."""
+    reading = read("other", "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n")
+    assert [(s.paths, s.text, s.settled, s.settled_at) for s in reading.live] == [
+        ((), "new", True, 0)
+    ]
+
+
 def test_freeform_input_that_is_empty_gives_nothing() -> None:
     """A call without input has no sections."""
     reader = make_reader(FAMILIES, freeform=True)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rules_engine.families import PatchFormat
 from rules_engine.growth import Growth
-from rules_engine.patches import patch_reader
+from rules_engine.patches import PatchReader, patch_reader
 
 Hunks = list[tuple[tuple[str, ...], str]]
 
@@ -253,3 +253,11 @@ def test_any_mixture_of_lines_reads_the_same_for_every_cutting(
 def test_any_text_is_read_without_error(shape: PatchFormat, text: str) -> None:
     """Text that is no patch raises nothing."""
     check(shape, text)
+
+
+def test_reader_leaves_the_lines_to_its_formats() -> None:
+    """The shared part knows no kind of line of its own."""
+    with pytest.raises(NotImplementedError):
+        PatchReader(Growth()).feed("x", 0)
+    with pytest.raises(NotImplementedError):
+        PatchReader(Growth()).line("x", 1)

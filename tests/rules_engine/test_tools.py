@@ -136,6 +136,11 @@ CALLS: list[tuple[str, Any, list[tuple[tuple[str, ...], str]]]] = [
         {"path": "a", "edits": [{"diff": "-x\n+y\n z", "rename": "b"}]},
         [(("a", "b"), "y")],
     ),
+    (
+        "mode",
+        {"path": "a", "edits": [{"op": "update", "diff": "+y", "rename": "b"}]},
+        [(("a",), "y"), (("b",), "y")],
+    ),
     ("patch", {"text": ENVELOPE}, [(("a.rs",), "new"), (("b.md",), "text")]),
     ("patch", json.dumps(ENVELOPE), [(("a.rs",), "new"), (("b.md",), "text")]),
     ("patch", ENVELOPE, [(("a.rs",), "new"), (("b.md",), "text")]),
@@ -235,6 +240,19 @@ def test_section_settles_with_what_selects_its_family() -> None:
     ]
 
 
+def test_section_settles_when_no_argument_can_change_the_tool() -> None:
+    """Whether a tool writes or edits may depend on an argument that is not there yet."""
+    assert settled("dual", {"path": "a", "new": "n"}) == [(False, "")]
+    assert settled("dual", {"new": "n", "path": "a", "old": "o"}) == [
+        (True, '{"new": "n", "path": "a", "old": "')
+    ]
+    assert settled("dual", {"line": 3, "new": "n", "path": "a"}) == [
+        (True, '{"line": 3, "new": "n", "path": "a"')
+    ]
+    finished = read("dual", {"path": "a", "new": "n"}).sections
+    assert [(s.settled_at, s.names) for s in finished] == [(25, ("dual", "edit", "write"))]
+
+
 def test_section_without_path_settles_at_the_end() -> None:
     """While a path may still come the section is open; the end settles it without one."""
     reading = read("write", {"content": "a"})
@@ -259,7 +277,10 @@ def test_duplicate_path_counts_first_while_streaming_and_last_when_finished() ->
     """A hit that was found stands; the finished call is judged by what a parser would see."""
     reading = read("write", '{"filePath": "a.py", "content": "c", "filePath": "b.py"}')
     assert [section.paths for section in reading.live] == [("a.py",)]
-    assert [section.paths for section in reading.sections] == [("b.py",)]
+    assert [(section.key, section.paths) for section in reading.sections] == [
+        ("content", ("a.py",)),
+        ("content~2", ("b.py",)),
+    ]
 
 
 def test_duplicate_content_gives_a_section_each() -> None:

@@ -46,7 +46,7 @@ def test_request_is_recognised(
                 "path": "a.rs",
                 "edits": [{"diff": "@@\n-old\n+new\n ctx", "op": "update", "rename": "b.rs"}],
             },
-            [("a.rs b.rs", "new", set())],
+            [("a.rs", "new", set()), ("b.rs", "new", set())],
         ),
         ("edit", {"input": "[a.rs#1f3]\nPUT 4\n+new\n"}, [("a.rs", "new", set())]),
         (
