@@ -50,6 +50,14 @@ def test_build_compiles_leading_flags() -> None:
     assert build([rule("condition: (?i)todo")], OPTIONS).live[0].patterns
 
 
+@pytest.mark.case(25)
+def test_build_takes_a_dropped_flag_with_a_note() -> None:
+    """`(?u)x` is used, and what became of its flag is said."""
+    built = build([rule("condition: (?u)x")], OPTIONS)
+    assert built.live[0].patterns
+    assert codes(built) == [Code.PATTERN_NOTE]
+
+
 @pytest.mark.case(35)
 def test_build_does_not_register_an_unreachable_scope() -> None:
     """A rule whose scope reaches nothing is not in force."""
