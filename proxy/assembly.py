@@ -48,9 +48,12 @@ _PURGE_EVERY = 3600.0
 _wall = time.time  # noqa: TID251 - the clock that everyone else is handed
 
 
-def assemble(settings: Settings, drain: Drain) -> FastAPI:
-    """Build the whole app; raises ConfigError for settings that cannot be used."""
-    assembly = _Assembly(settings, drain)
+def assemble(settings: Settings, drain: Drain, *, home: Path | None = None) -> FastAPI:
+    """Build the whole app; raises ConfigError for settings that cannot be used.
+
+    `home`: where the user's own rules are looked for, instead of the user's home directory.
+    """
+    assembly = _Assembly(settings, drain, home or Path.home())
     return create_app(
         settings,
         upstream=assembly.upstream,
@@ -67,14 +70,13 @@ def assemble(settings: Settings, drain: Drain) -> FastAPI:
 
 
 class _Assembly:
-    def __init__(self, settings: Settings, drain: Drain) -> None:
+    def __init__(self, settings: Settings, drain: Drain, home: Path) -> None:
         self.upstream = Upstream(settings)
         self.store = ReopeningStore(partial(SqliteStore.open, settings.db))
         self.feed = Feed()
         self.audit = Audit(self.store, listeners=(self.feed.publish, log_hits))
         self._settings = settings
         self._loopback = not trust_of(settings.listen).token_needed
-        home = Path.home()
         dsh = os.environ.get("DSH_HOME")
         self._workspaces = Workspaces(
             WorkspaceOptions.of(

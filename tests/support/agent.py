@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ class Agent:
         answer = await self.http.post(
             f"{self.proxy.url}/chat/completions", json=body, headers=self.headers
         )
-        assert answer.status_code == 200, answer.text  # noqa: PLR2004 - success
+        assert answer.status_code == 200, answer.text
         if self.stream:
             asked = body.get("stream_options", {}).get("include_usage", False)
             assert check_stream(answer.content, include_usage=asked) == []
@@ -110,13 +111,14 @@ def assembled(stream: bytes) -> JsonObject:
 
 @asynccontextmanager
 async def agent_at(
-    upstream: ScriptedUpstream, workspace: Path, **settings: Any
+    upstream: ScriptedUpstream, workspace: Path, *, home: Path | None = None, **settings: Any
 ) -> AsyncIterator[Agent]:
-    """A new conversation with a proxy of its own over `workspace`."""
+    """A new conversation with a proxy of its own over `workspace`; `home` is empty by default."""
     given = settings_for(
         upstream, **({"workspace": str(workspace), "db": str(workspace / "ttsr.db")} | settings)
     )
-    async with running_proxy(given, assemble) as proxy, httpx.AsyncClient(timeout=30) as http:
+    build = partial(assemble, home=home or workspace / "no-home")
+    async with running_proxy(given, build) as proxy, httpx.AsyncClient(timeout=30) as http:
         yield Agent(http, proxy)
 
 
