@@ -94,19 +94,27 @@ def _anchor(
 ) -> tuple[int, int] | None:
     """Find the splice's message under its strongest key: its position and its equal run."""
     released = normalised(splice.released) if splice.head else ""
+    has_ids = any(_kind(place) == KeyKind.CALL for place in entry.places)
     for kind in KeyKind:
         runs: dict[int, int] = {}
         for place in entry.places:
-            if place.key.partition(":")[0] != kind:
+            if _kind(place) != kind:
                 continue
             for position in by_key.get(place.key, ()):
-                if kind is KeyKind.HEAD and not _begins(spine.vertebrae[position], released):
+                bone = spine.vertebrae[position]
+                if kind is KeyKind.HEAD and not _begins(bone, released):
                     continue
+                if kind is KeyKind.PART and has_ids and bone.keys[0].kind is KeyKind.CALL:
+                    continue  # other ids and only alike in part: said again after a rewind
                 equal = _equal_run(place.run, spine.run_before(position))
                 runs[position] = max(equal, runs.get(position, 0))
         if runs:
             return _choose(kind, runs, taken)
     return None
+
+
+def _kind(place: SplicePlace) -> str:
+    return place.key.partition(":")[0]
 
 
 def _choose(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
 
 VERSION = 1
 
@@ -219,6 +219,8 @@ def _piece_out(piece: Kept | Note) -> dict[str, Any]:
             }
         case Note():
             return _note_out(piece)
+        case _:
+            assert_never(piece)
 
 
 def _piece_in(fields: dict[str, Any]) -> Kept | Note:

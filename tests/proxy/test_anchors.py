@@ -72,6 +72,14 @@ def test_splice_is_found_by_text_alone_or_calls_alone() -> None:
     assert found([USER, said("other")], entry) == {}
 
 
+def test_splice_is_not_found_by_a_part_where_both_have_ids() -> None:
+    """A message said again after a rewind has ids of its own, and is another one."""
+    entry = stored(1, [USER], said("a", Call("call_Ab1", "read", "{}")))
+    assert found([USER, said("b", Call("call_Cd2", "read", "{}"))], entry) == {}
+    assert found([USER, said("a", Call("call_Cd2", "read", "{}"))], entry) == {1: 1}
+    assert found([USER, said("b", Call("call_0", "read", "{}"))], entry) == {1: 1}
+
+
 def test_splice_prefers_the_longest_equal_run() -> None:
     """Of two equal messages the one with the same spine before it is the anchor."""
     history = [USER, said("one"), USER, said("two"), USER]
@@ -96,6 +104,14 @@ def test_message_keeps_the_splice_with_the_longer_run() -> None:
     history = [USER, said("one"), USER]
     right, stranger = stored(1, history, said("Done.")), stored(2, [USER], said("Done."))
     assert found([*history, said("Done.")], right, stranger) == {3: 1}
+
+
+def test_run_ends_where_two_conversations_part() -> None:
+    """What was said before the last equal message counts no more."""
+    here = [USER, said("one"), USER, said("two"), USER]
+    there = [USER, said("one"), USER, said("2"), USER]
+    right, stranger = stored(1, here, said("Done.")), stored(2, there, said("Done."))
+    assert found([*here, said("Done.")], right, stranger) == {5: 1}
 
 
 def test_message_keeps_the_newer_of_two_splices_with_equal_runs() -> None:

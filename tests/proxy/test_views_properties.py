@@ -24,6 +24,7 @@ from proxy.views import (
     build,
     flipped,
 )
+from proxy.wire.chat import WIRE_API
 
 Neutral = dict[str, Any]
 
@@ -447,3 +448,50 @@ def test_views_place_a_message_that_the_client_left_in_the_middle(
     long_enough = len(normalised(released[:length])) >= 40
     assert (len(before) in matches.by_message) is long_enough
     assert decode(stored.payload) == splice
+
+
+def in_chat(message: Message) -> Neutral:
+    """Write a client's message as chat completions have it."""
+    fields: Neutral = {"role": message.role, "content": message.text}
+    if message.calls:
+        fields["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.call_id is not None:
+        fields["tool_call_id"] = message.call_id
+    return fields
+
+
+def out_of_chat(fields: Neutral) -> Neutral:
+    """Read it back; messages of ours are neutral already."""
+    if "text" in fields:
+        return fields
+    read: Neutral = {"role": fields["role"], "text": fields["content"] or ""}
+    if "tool_calls" in fields:
+        read["calls"] = [
+            [call["id"], call["function"]["name"], call["function"]["arguments"]]
+            for call in fields["tool_calls"]
+        ]
+    if "tool_call_id" in fields:
+        read["call_id"] = fields["tool_call_id"]
+    return read | ({"reasoning": fields["reasoning"]} if "reasoning" in fields else {})
+
+
+@given(st.lists(turns, min_size=1, max_size=4))
+def test_views_are_the_same_through_a_chat_body(played: list[Turn]) -> None:
+    """The wire's own reading and splicing give the model view that the edits mean."""
+    play = Play()
+    for turn in played:
+        play.turn(turn)
+        play.follow(turn)
+        body = json.dumps({"messages": [in_chat(message) for message in play.messages]}).encode()
+        request = WIRE_API.read(body)
+        assert request.messages == tuple(play.messages)
+        view = play.ledger.view(request.messages)
+        spliced = json.loads(WIRE_API.spliced(request, view.edits))
+        assert [out_of_chat(each) for each in spliced["messages"]] == applied(play.messages, view)

@@ -54,6 +54,17 @@ def test_database_that_others_could_read_is_closed_to_them(tmp_path: Path) -> No
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_identity_follows_the_path(tmp_path: Path) -> None:
+    """A file that was replaced is another one; no file is none."""
+    database = Database(tmp_path / "ttsr.db", 0.1)
+    assert database.identity() is None
+    database.connect(writes=True).close()
+    first = database.identity()
+    database.path.rename(tmp_path / "moved.db")
+    database.connect(writes=True).close()
+    assert first not in {None, database.identity()}
+
+
 def test_reading_connection_can_not_write(tmp_path: Path) -> None:
     """The reader is one in fact."""
     with (

@@ -13,13 +13,22 @@ from pathlib import Path
 
 import pytest
 
+from proxy.anchors import lookup_keys, match, places
+from proxy.conversation import Message, spine
+from proxy.pending import Pending
+from proxy.splice import Delivery, encode
 from proxy.store import HitQuery, SplicePlace, StoreUnavailable
 from proxy.store.sqlite import SqliteStore
+from proxy.views import build
 from tests.support.audit_rows import a_hit, a_turn
 
 pytestmark = pytest.mark.anyio
 
 PLACE = SplicePlace("whole:1", ("a", "b"))
+
+
+def user(text: str) -> bytes:
+    return text.encode()
 
 
 @pytest.fixture
@@ -261,7 +270,6 @@ WRITER = """
 import asyncio, pathlib, sys
 from proxy.store import SplicePlace
 from proxy.store.sqlite import SqliteStore
-from tests.support.audit_rows import a_hit, a_turn
 
 async def main():
     store = await SqliteStore.open(pathlib.Path(sys.argv[1]), busy=5)
@@ -284,3 +292,27 @@ async def test_two_processes_write_one_database(path: Path) -> None:
     found = [entry.payload for entry in await store.find("me", ["k"])]
     assert (found.count(b"a"), found.count(b"b")) == (50, 50)
     await store.close()
+
+
+async def test_model_view_is_the_same_after_every_restart(path: Path) -> None:
+    """Another process that opens the file places every splice as the first one did."""
+    messages = [Message("user", "go")]
+    for number in range(4):
+        store = await SqliteStore.open(path)
+        got = Message("assistant", f"ha\n\nanswer {number}")
+        pending = Pending.behind(messages, user).interrupted(
+            f"note {number}", [Delivery(f"rule {number}", "h")]
+        )
+        splice = pending.abandoned("ha\n\n").finish(got.text)
+        assert splice is not None
+        await store.append("me", places(got, spine(messages)), encode(splice), 1.0)
+        messages += [got, Message("user", "more")]
+        await store.close()
+        again = await SqliteStore.open(path)
+        read = spine(messages)
+        view = build(messages, match(read, await again.find("me", lookup_keys(read))), user)
+        await again.close()
+        assert view.placed == tuple(range(1, number + 2))
+        assert view.delivered == {
+            Delivery(f"rule {each}", "h"): number + 1 - each for each in range(number + 1)
+        }
