@@ -20,7 +20,7 @@ DEPTH_LIMIT = 64
 WRAP_LIMIT = 2  # how often JSON inside a JSON string is unwrapped
 
 _SPACE = re.compile(r"[ \t\n\r]+")
-_RUN = re.compile(r'[^"\\\ud800-\udfff]+')
+_PLAIN = re.compile(r'([^"\\\ud800-\udfff]+)|\\(["\\/bfnrt])')  # a run, or a whole simple escape
 _WORD = re.compile(r"[-+.0-9A-Za-z]+")
 _SCALAR = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null|NaN|-?Infinity")
 _ESCAPES = {
@@ -268,10 +268,9 @@ class ArgumentDecoder:
     def _in_string(self, text: str, position: int) -> int:
         if self._escape:
             return self._in_escape(text, position)
-        run = _RUN.match(text, position)
-        if run is not None:
-            self._text.run(run.group(), self._read + position)
-            return run.end()
+        position = self._take_plain(text, position)
+        if position == len(text):
+            return position
         character = text[position]
         if character == '"':
             self._end_string(position + 1)
@@ -280,6 +279,18 @@ class ArgumentDecoder:
         else:
             self._text.unit(ord(character), self._read + position + 1)
         return position + 1
+
+    def _take_plain(self, text: str, position: int) -> int:
+        """Take runs and simple escapes in one go; most of a string is nothing else."""
+        while (found := _PLAIN.match(text, position)) is not None:
+            run, escaped = found.groups()
+            end = found.end()
+            if run is None:
+                self._text.run(_ESCAPES[escaped], self._read + end - 1)
+            else:
+                self._text.run(run, self._read + position)
+            position = end
+        return position
 
     def _in_escape(self, text: str, position: int) -> int:
         character = text[position]

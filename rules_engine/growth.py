@@ -84,7 +84,8 @@ class Joiner:
 
     def run(self, text: str, start: int) -> None:
         """Add text without halves that stands at source offset `start`."""
-        self.end(start + 1)
+        if self._half is not None:
+            self.end(start + 1)
         self.growth.append(text, start + 1)
 
     def unit(self, unit: int, known: int) -> None:
