@@ -8,7 +8,7 @@ import regex
 
 from rules_engine.dialect.errors import MAX_NESTING, DialectError
 
-HOLD_EVERYTHING = "(?s:.)"
+HOLD_EVERYTHING = "(?s:.+)"
 _FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,6 +96,14 @@ class Atomic:
 Node = Chars | Sequence | Choice | Group | Repeat | Look | Edge | Reference | Atomic
 
 EMPTY = Sequence(())
+
+
+def sequence(nodes: Iterable[Node]) -> Node:
+    """Make one node of several in order, sequences inside flattened."""
+    items: list[Node] = []
+    for node in nodes:
+        items += node.items if isinstance(node, Sequence) else (node,)
+    return items[0] if len(items) == 1 else Sequence(tuple(items))
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -6,7 +6,6 @@ dropped, and with it every group that nothing refers to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -23,6 +22,7 @@ from rules_engine.dialect.nodes import (
     Reference,
     Repeat,
     Sequence,
+    sequence,
     walk,
 )
 
@@ -137,14 +137,6 @@ def _strip(node: Node, referred: frozenset[int]) -> Node:
             return node
         case _:
             assert_never(node)
-
-
-def sequence(nodes: Iterable[Node]) -> Node:
-    """One node for several in order, sequences inside flattened."""
-    items: list[Node] = []
-    for node in nodes:
-        items += node.items if isinstance(node, Sequence) else (node,)
-    return items[0] if len(items) == 1 else Sequence(tuple(items))
 
 
 def _dominate(  # noqa: PLR0911 - one return a kind

@@ -26,7 +26,7 @@ from rules_engine.dialect.nodes import (
 
 _FEW = 8
 _STEPS = 100_000
-_PATIENCE_IN_LOOPS = 24
+_LEAST_PATIENCE = 16
 _PUMPS = 30
 _TRIAL_SECONDS = 0.02
 _LIKELY = "a0 _-.,/\"'("
@@ -46,8 +46,8 @@ def assess(tree: Node) -> Risk:
         node for node in walk(tree) if isinstance(node, Repeat) and _long(node) and _ambiguous(node)
     )
     if loops:
-        return Risk(_PATIENCE_IN_LOOPS, loops)
-    return Risk(int(_STEPS ** (1 / (1 + _degree(tree)))), ())
+        return Risk(_LEAST_PATIENCE, loops)
+    return Risk(max(_LEAST_PATIENCE, int(_STEPS ** (1 / (1 + _degree(tree))))), ())
 
 
 def _long(node: Repeat) -> bool:

@@ -212,6 +212,8 @@ class Translator:
         )
         if inner is None:
             return "" if node.negative else None
+        if not inner:
+            return None if node.negative else ""
         mark = ("?" if node.ahead else "?<") + ("!" if node.negative else "=")
         text = f"({mark}{inner})"
         return text if node.ahead else self._place(text, at)

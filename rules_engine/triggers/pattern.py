@@ -52,18 +52,21 @@ class PatternTrigger:
         """Find the match that is decided first.
 
         None if nothing is decided. `known`: the length that was already searched without a
-        hit. Raises OverBudget.
+        hit, 0 for nothing. Raises OverBudget.
         """
         compiled = self.pattern.streaming
-        shortest = max(floor + self._least(text), beyond + 1 if beyond else 0)
-        if compiled is None or len(text) < shortest:
+        if compiled is None or len(text) < max(floor + self._least(text), beyond):
+            return None
+        if self._has_nothing(compiled, text, floor):
             return None
         view = _View.of(self.pattern, text, floor)
         search = _Search(self.pattern, compiled, view.units, view.inward(floor))
-        if beyond and search.find(len(view.units)) is not None:
-            search = search.crossing(view.inward(beyond))
         if search.find(len(view.units)) is None:
             return None
+        if beyond:
+            search = search.crossing(view.inward(beyond))
+            if search.find(len(view.units)) is None:
+                return None
         decided = search.first_length(view.inward(known))
         start, end = search.span(decided)
         return Certain(view.outward(start), view.outward_end(end), view.outward_end(decided))
@@ -82,6 +85,8 @@ class PatternTrigger:
 
         It never moves back while the text grows, so it is the next floor. Raises OverBudget.
         """
+        if self._has_nothing(self.pattern.hold, text, floor):
+            return len(text)
         view = _View.of(self.pattern, text, floor)
         search = _Search(self.pattern, self.pattern.hold, view.units, view.inward(floor))
         found = search.find(len(view.units))
@@ -89,10 +94,32 @@ class PatternTrigger:
             found = search.pending(view.inward(beyond)).find(len(view.units))
         return len(text) if found is None else view.outward(found[0])
 
+    def _has_nothing(self, compiled: regex.Pattern[str], text: str, floor: int) -> bool:
+        """Answer the common case at the price of one search; False if a closer look is needed."""
+        if self.pattern.in_units and not text.isascii():
+            return False
+        return _find(self.pattern, compiled, text, floor, len(text)) is None
+
     def _least(self, text: str) -> int:
         # Split into halves, a text may be up to twice as long.
         least = self.pattern.min_width
         return least if text.isascii() else (least + 1) // 2
+
+
+def _find(
+    pattern: Pattern, compiled: regex.Pattern[str], units: str, floor: int, length: int
+) -> tuple[int, int] | None:
+    """Search within the pattern's time limit, which is only set where it can be needed."""
+    reach = length if pattern.behind is None else length - floor
+    try:
+        if reach <= pattern.patience:
+            found = compiled.search(units, floor, length)
+        else:
+            limit = _SEARCH_SECONDS + reach * _SECONDS_PER_UNIT
+            found = compiled.search(units, floor, length, timeout=limit)
+    except TimeoutError:
+        raise OverBudget(pattern.source) from None
+    return None if found is None else found.span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +133,7 @@ class _Search:
 
     def find(self, length: int) -> tuple[int, int] | None:
         """Find the first match in the first `length` units."""
-        reach = length - self.floor
-        try:
-            if reach <= self.pattern.patience:
-                found = self.compiled.search(self.units, self.floor, length)
-            else:
-                limit = _SEARCH_SECONDS + reach * _SECONDS_PER_UNIT
-                found = self.compiled.search(self.units, self.floor, length, timeout=limit)
-        except TimeoutError:
-            raise OverBudget(self.pattern.source) from None
-        return None if found is None else found.span()
+        return _find(self.pattern, self.compiled, self.units, self.floor, length)
 
     def span(self, length: int) -> tuple[int, int]:
         """Find the match that is known to be in the first `length` units."""
@@ -128,7 +146,8 @@ class _Search:
 
         Bisection is right because a decided match stays one in every longer prefix.
         """
-        low, high = max(known, self.floor - 1), len(self.units)
+        # Nothing known is not the same as the empty text searched.
+        low, high = max(known or -1, self.floor - 1), len(self.units)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.find(middle) is not None else (middle, high)
@@ -174,9 +193,11 @@ class _View:
     @classmethod
     def of(cls, pattern: Pattern, text: str, floor: int) -> _View:
         """Split astral characters where the pattern can tell the difference."""
+        if not pattern.in_units or text.isascii():
+            return cls(text, text, -1)
         # One more than the pattern looks back, so that the cut is not taken for the beginning.
         cut = 0 if pattern.behind is None else max(0, floor - pattern.behind - 1)
-        if not pattern.in_units or not has_astral(text, cut):
+        if not has_astral(text, cut):
             return cls(text, text, -1)
         return cls(text, split_units(text[cut:]), cut)
 

@@ -1,5 +1,7 @@
 """Random patterns and texts: one grammar for every test that compares by the thousand."""
 
+# ruff: noqa: RUF001 - letters that look alike are the point
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
