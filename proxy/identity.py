@@ -74,7 +74,11 @@ class TenantPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who is asking. `conversation` is a stable label for the audit, no key for anything."""
+    """Who is asking. `conversation` is a stable label for the audit, no key for anything.
+
+    prose_edits: the agent edits files by what it reads in the answer's text, so half an answer
+    followed by another would be applied wrongly.
+    """
 
     tenant: str
     agent: str
@@ -83,6 +87,7 @@ class Identity:
     conversation: str
     workspace_label: str | None
     side: bool
+    prose_edits: bool = False
 
 
 def identify(
@@ -104,6 +109,7 @@ def identify(
         conversation=conversation_of(tenant, session, facts),
         workspace_label=route.workspace or workspace_of(facts, agent),
         side=is_side_request(headers, facts, agent),
+        prose_edits=edits_in_prose(facts, agent),
     )
 
 
@@ -113,21 +119,22 @@ def recognise(headers: Mapping[str, str], facts: RequestFacts, agents: Iterable[
     Headers of its own are surest, then the user agent, the prompt, and the declared tools. Among
     equals it is the one with most marks, then the first by name.
     """
-    scored = [(_score(headers, facts, agent), agent) for agent in agents]
+    prompt = facts.system[:PROMPT_HEAD].lower()
+    scored = [(_score(headers, facts.tools, prompt, agent), agent) for agent in agents]
     best = max((score for score, _ in scored), default=0)
     if not best:
         return ANY_AGENT
     return min((agent for score, agent in scored if score == best), key=lambda a: a.name)
 
 
-def _score(headers: Mapping[str, str], facts: RequestFacts, agent: Agent) -> int:
+def _score(headers: Mapping[str, str], tools: Sequence[str], prompt: str, agent: Agent) -> int:
     """Weigh the marks: one of a surer kind outweighs all of the kinds below it."""
     marks = agent.marks
     shown = (
         _any(headers, marks.headers),
         _finds(marks.user_agent, headers.get("user-agent", "")),
-        _finds(marks.prompt, facts.system[:PROMPT_HEAD]),
-        any(tools.issubset(facts.tools) for tools in marks.tools),
+        any(re.search(pattern, prompt) for pattern in marks.prompt),
+        any(own.issubset(tools) for own in marks.tools),
     )
     return sum(8 >> kind for kind, there in enumerate(shown) if there)
 
@@ -216,6 +223,15 @@ def is_side_request(headers: Mapping[str, str], facts: RequestFacts, agent: Agen
         return False
     patterns = (*agent.side_prompts, *ANY_AGENT.side_prompts)
     return any(_finds(patterns, text[:400]) for text in (facts.system, facts.last_user))
+
+
+def edits_in_prose(facts: RequestFacts, agent: Agent) -> bool:
+    """Say whether the answer's text is to hold edits: no tools, and a prompt that teaches it."""
+    if facts.tools:
+        return False
+    texts = [text[:PLACE_HEAD].lower() for text in (facts.system, facts.last_user)]
+    patterns = (*agent.prose_edits, *ANY_AGENT.prose_edits)
+    return any(re.search(pattern, text) for text in texts for pattern in patterns)
 
 
 def tenant_of(headers: Mapping[str, str], policy: TenantPolicy) -> str:

@@ -26,7 +26,8 @@ class Marks:
     """How a request shows which agent sent it, surest first.
 
     headers: one of them suffices. user_agent: patterns. prompt: patterns, looked for near the
-    beginning of the system prompt. tools: sets of declared tools, one of which is there whole.
+    beginning of the system prompt, which is put in lower case for it. tools: sets of declared
+    tools, one of which is there whole.
     """
 
     headers: tuple[HeaderMark, ...] = ()
@@ -42,7 +43,9 @@ class Agent:
     session_headers: name the conversation, strongest first; session_json: the same inside a
     header that holds JSON (header, key). sub_agent: marks of a request by a sub-agent.
     side_headers, side_prompts: marks of a request for a title, a summary or a compaction.
-    workspace: patterns whose first group is the workspace, in the prompt or first user message.
+    workspace: patterns whose first group is the workspace, in the prompt or first user message;
+    they begin with letters that stand there exactly, so that long prompts are searched quickly.
+    prose_edits: patterns of a prompt (in lower case) that asks for edits inside the answer's text.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Agent:
     side_headers: tuple[HeaderMark, ...] = ()
     side_prompts: tuple[str, ...] = ()
     workspace: tuple[str, ...] = ()
+    prose_edits: tuple[str, ...] = ()
 
 
 ANY_AGENT = Agent(
@@ -92,10 +96,11 @@ ANY_AGENT = Agent(
         r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
         r"\bprompt for continuing (?:the|this|our) conversation\b",
     ),
+    prose_edits=(r"search/replace", r"<old_text>", r"<write_to_file>", r"<replace_in_file>"),
     workspace=(
         r"<cwd>\s*([^<\r\n]+?)\s*</cwd>",
-        r"(?i:working directory)\s*:?[ \t]*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
-        r"(?i:working in the directory)\s*:?\s*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
+        r"orking [Dd]irectory\s*:?[ \t]*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
+        r"orking in the directory\s*:?\s*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",
     ),
 )
 """What holds whoever asks: marks that several agents share, and those of agents not listed."""

@@ -8,6 +8,7 @@ AGENT = Agent(
     name="aider",
     marks=Marks(
         user_agent=(r"\baider/",),
-        prompt=(r"\bAct as an expert software developer\b", r"\bSEARCH/REPLACE block\b"),
+        prompt=(r"act as an expert software developer\b", r"search/replace block\b"),
     ),
+    prose_edits=(r"act as an expert software developer\b",),
 )

@@ -10,7 +10,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-title", r"^cline$"),),
         user_agent=(r"\bcline/",),
-        prompt=(r"\bYou are Cline\b",),
+        prompt=(r"you are cline\b",),
         tools=(frozenset({"editor", "run_commands"}),),
     ),
     families=(

@@ -10,7 +10,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-codex-turn-metadata"), HeaderMark("originator", "^codex")),
         user_agent=(r"\bcodex_(?:exec|cli_rs|vscode)\b",),
-        prompt=(r"\bCodex CLI\b", r"\bYou are Codex\b"),
+        prompt=(r"codex cli\b", r"you are codex\b"),
     ),
     families=(
         ToolFamily(

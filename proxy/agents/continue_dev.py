@@ -9,7 +9,7 @@ AGENT = Agent(
     name="continue",
     marks=Marks(
         user_agent=(r"\bcontinue[/ -]",),
-        prompt=(r"\bContinue CLI\b",),
+        prompt=(r"continue cli\b",),
         tools=(
             frozenset({"create_new_file", "edit_existing_file"}),
             frozenset({"create_new_file", "single_find_and_replace"}),
@@ -36,5 +36,5 @@ AGENT = Agent(
         ),
         shell_family(("run_terminal_command", "bash"), ("command",)),
     ),
-    workspace=(r"(?i:working directory)\s*:[ \t]*([^\r\n<]+)",),
+    workspace=(r"orking [Dd]irectory\s*:[ \t]*([^\r\n<]+)",),
 )

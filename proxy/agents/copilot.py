@@ -10,7 +10,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-interaction-type"), HeaderMark("openai-intent", "^conversation")),
         user_agent=(r"\bgithubcopilotchat/",),
-        prompt=(r"\bGitHub Copilot\b",),
+        prompt=(r"github copilot\b",),
         tools=(frozenset({"replace_string_in_file", "run_in_terminal"}),),
     ),
     families=(

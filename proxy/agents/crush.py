@@ -9,7 +9,7 @@ AGENT = Agent(
     name="crush",
     marks=Marks(
         user_agent=(r"\bcrush/", r"\bcharm[- ]fantasy/"),
-        prompt=(r"\bYou are Crush\b",),
+        prompt=(r"you are crush\b",),
         tools=(frozenset({"multiedit", "view", "bash"}),),
     ),
     families=(

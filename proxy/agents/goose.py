@@ -14,7 +14,7 @@ AGENT = Agent(
             HeaderMark("x-goose-session-id"),
         ),
         user_agent=(r"\bgoose/",),
-        prompt=(r"\bAI agent called goose\b",),
+        prompt=(r"ai agent called goose\b",),
     ),
     families=(
         ToolFamily(("write",), ("write",), paths=("path",), added=("content",)),

@@ -9,7 +9,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-kilo-session"), HeaderMark("x-title", r"^kilo code$")),
         user_agent=(r"\bkilo-code/",),
-        prompt=(r"\bYou are Kilo\b",),
+        prompt=(r"you are kilo\b",),
     ),
     session_headers=("x-session-id", "x-session-affinity", "x-kilo-session"),
     sub_agent=(HeaderMark("x-parent-session-id"),),

@@ -9,7 +9,7 @@ AGENT = Agent(
     name="mini-swe-agent",
     marks=Marks(
         user_agent=(r"\bmini-swe-agent\b",),
-        prompt=(r"\byou are a helpful assistant that can interact (?:multiple times )?with a\b",),
+        prompt=(r"you are a helpful assistant that can interact (?:multiple times )?with a\b",),
     ),
     families=(shell_family(("bash",), ("command",)),),
 )

@@ -9,7 +9,7 @@ AGENT = Agent(
     name="oh-my-pi",
     marks=Marks(
         user_agent=(r"oh-my-pi", r"\bomp/"),
-        prompt=(r"\boh[- ]my[- ]pi\b",),
+        prompt=(r"oh[- ]my[- ]pi\b",),
         tools=(frozenset({"ast_edit", "edit"}),),
     ),
     families=(
@@ -59,5 +59,5 @@ AGENT = Agent(
         shell_family(("bash",), ("command",)),
     ),
     session_headers=("session_id", "x-client-request-id"),
-    workspace=(r"(?i:current working directory)\s*:?\s*['\"`]?([^'\"`<>\r\n]+)",),
+    workspace=(r"urrent working directory\s*:?\s*['\"`]?([^'\"`<>\r\n]+)",),
 )

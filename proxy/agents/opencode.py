@@ -10,7 +10,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-opencode-session"), HeaderMark("x-opencode-client")),
         user_agent=(r"\bopencode/",),
-        prompt=(r"\bYou are opencode\b",),
+        prompt=(r"you are opencode\b",),
     ),
     families=(
         ToolFamily(("write",), ("write",), paths=("filePath",), added=("content",)),

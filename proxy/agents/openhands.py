@@ -8,7 +8,7 @@ from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_
 AGENT = Agent(
     name="openhands",
     marks=Marks(
-        prompt=(r"\bYou are OpenHands\b",),
+        prompt=(r"you are openhands\b",),
         tools=(frozenset({"file_editor", "terminal"}),),
     ),
     families=(

@@ -9,7 +9,7 @@ AGENT = Agent(
     name="pi",
     marks=Marks(
         user_agent=(r"\bpi-coding-agent\b",),
-        prompt=(r"\binside pi\b",),
+        prompt=(r"inside pi\b",),
     ),
     families=(
         ToolFamily(("write",), ("write",), paths=("path",), added=("content",)),

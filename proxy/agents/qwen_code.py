@@ -9,7 +9,7 @@ AGENT = Agent(
     name="qwen-code",
     marks=Marks(
         user_agent=(r"\bqwencode/",),
-        prompt=(r"\bYou are Qwen Code\b",),
+        prompt=(r"you are qwen code\b",),
     ),
     families=(
         ToolFamily(("write_file",), ("write",), paths=("file_path",), added=("content",)),
@@ -23,7 +23,7 @@ AGENT = Agent(
         shell_family(("run_shell_command",), ("command",)),
     ),
     workspace=(
-        r"(?i:currently working in the directory)\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
-        r"(?i:working in the directory)\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
+        r"urrently working in the directory\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
+        r"orking in the directory\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
     ),
 )

@@ -10,7 +10,7 @@ AGENT = Agent(
     marks=Marks(
         headers=(HeaderMark("x-roo-task-id"), HeaderMark("x-title", r"^roo code$")),
         user_agent=(r"\broocode/",),
-        prompt=(r"\bYou are Roo\b",),
+        prompt=(r"you are roo\b",),
         tools=(frozenset({"apply_diff", "write_to_file"}),),
     ),
     families=(

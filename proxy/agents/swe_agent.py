@@ -8,7 +8,7 @@ from rules_engine.families import ToolFamily, shell_family
 AGENT = Agent(
     name="swe-agent",
     marks=Marks(
-        prompt=(r"\bautonomous programmer\b",),
+        prompt=(r"autonomous programmer\b",),
         tools=(
             frozenset({"str_replace_editor", "submit", "bash"}),
             frozenset({"open", "goto", "edit"}),

@@ -162,6 +162,17 @@ def test_side_request_is_told_by_header_or_by_prompt_without_tools(
     assert is_side_request(headers, facts, recognise(headers, facts, AGENTS)) is side
 
 
+def test_edits_in_prose_are_told_by_a_prompt_without_tools() -> None:
+    """A prompt that teaches edit blocks, or asks for them in the last message."""
+    taught = "Return a *SEARCH/REPLACE block* for each change."
+    assert seen({}, RequestFacts(system=taught)).prose_edits
+    assert seen({}, RequestFacts(last_user="Use <old_text> and <new_text>.")).prose_edits
+    assert not seen({}, RequestFacts(system=taught, tools=("bash",))).prose_edits
+    assert not seen({}, RequestFacts(system="Be nice.")).prose_edits
+    whole = RequestFacts(system="Act as an expert software developer. Return whole files.")
+    assert seen({}, whole).prose_edits
+
+
 @pytest.mark.parametrize(
     ("agent", "system", "first_user", "label"),
     [

@@ -96,7 +96,9 @@ def test_patterns_compile_and_headers_are_lower_case(agent: Agent) -> None:
     patterns += [*agent.marks.user_agent, *agent.marks.prompt, *agent.side_prompts]
     for pattern in patterns:
         re.compile(pattern)
+    assert all(pattern == pattern.lower() for pattern in (*agent.marks.prompt, *agent.prose_edits))
     for pattern in agent.workspace:
+        assert pattern[:3].isalpha() or pattern.startswith("<cwd>")
         assert re.compile(pattern).groups >= 1
     names = [*agent.session_headers, *(name for name, _ in agent.session_json)]
     assert all(name == name.lower() for name in (*names, *(mark.name for mark in marks)))
