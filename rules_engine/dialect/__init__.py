@@ -36,6 +36,10 @@ NOTE_NATIVE = (
     "the output has ended"
 )
 NOTE_TRIMMED = "its leading run changes no hit and is left out of the match"
+NOTE_FOLDED = (
+    "its case-blind back-reference follows Unicode, not JavaScript, for a few rare letters "
+    "(it takes the long s for s, the Kelvin sign for k)"
+)
 NOTE_LATE = "it can be decided only when the output has ended"
 NOTE_UNBOUNDED = "a match may be of any length, so much output may be held for it"
 NOTE_EXPLODES = (
@@ -151,6 +155,7 @@ def _assemble(source: str, resolved: Resolved, notes: list[str]) -> Pattern:
     late = [NOTE_LATE] if streaming is None else []
     unbounded = [NOTE_UNBOUNDED] if high is None else []
     final = final or regex.compile(NEVER)
+    folded = [] if is_ascii(tree) else [NOTE_FOLDED]
     exploding = [NOTE_EXPLODES] if explodes(final, tree, risk.loops) else []
     return Pattern(
         source=source,
@@ -163,7 +168,7 @@ def _assemble(source: str, resolved: Resolved, notes: list[str]) -> Pattern:
         literals=literals.contained,
         folded=literals.folded,
         matches_empty=final.search("") is not None,
-        notes=(*notes, *late, *unbounded, *exploding),
+        notes=(*notes, *folded, *late, *unbounded, *exploding),
         prefixes=literals.prefixes,
         behind=measure.behind(tree),
         in_units=counts_units(tree),

@@ -22,6 +22,16 @@ SMALL = Vocabulary(
     classes=("[ab]", "[^a]", "[^]", "\\w", "\\W", "\\s", "[^\\n]", "[]"),
     texts=("a", "b", "\n"),
 )
+FOLDED = Vocabulary(
+    units=("a", "A", "k", "\u212a", "[ak]", "."),
+    classes=("[a-z]", "[^A]", "\\w", "\\W", "[^k]"),
+    texts=("a", "K", "\u212a"),
+)
+HALVES = Vocabulary(
+    units=("a", ".", "\U0001f600", "\\ud83d", "\\ude00", "[^a]"),
+    classes=("[\U0001f600]", "[^\U0001f600]", "\\S", "[\\ud800-\\udbff]", "[^]"),
+    texts=("a", "\ud83d", "\ude00"),
+)
 BROAD = Vocabulary(
     units=(
         *("a", "b", "k", "s", "A", "K", "S", "1", "_", " ", "-", ".", "\\.", "\\n", "\\t", "\\/"),

@@ -31,6 +31,13 @@ def test_unicode_flag_is_dropped_with_a_note() -> None:
     assert _matches("(?iu)x", "X")
 
 
+def test_case_blind_reference_is_noted() -> None:
+    """The one place where a rare letter can match as it would not in JavaScript says so."""
+    pattern = compile_pattern("(?i)(.)\\1")
+    assert "back-reference follows Unicode" in pattern.notes[0]
+    assert _matches("(?i)(s)\\1", "s\u017f")
+
+
 @pytest.mark.case(99)
 def test_pattern_keeps_no_state_between_searches() -> None:
     """The same search twice gives the same answer."""

@@ -8,24 +8,30 @@ import pytest
 
 from rules_engine.dialect import Pattern, compile_pattern
 from rules_engine.dialect.errors import DialectError
-from tests.rules_engine.dialect.continuations import faults, late
-from tests.rules_engine.dialect.grammar import SMALL, Grammar
+from tests.rules_engine.dialect.continuations import ALPHABET, faults, late
+from tests.rules_engine.dialect.grammar import FOLDED, HALVES, SMALL, Grammar, Vocabulary
 
 
-def _patterns(seed: int, count: int, *, foreign: bool = False) -> list[Pattern]:
-    """Compile random patterns, half of them with lines as units."""
+def _patterns(
+    seed: int, count: int, *, words: Vocabulary = SMALL, flags: str = "ms", foreign: bool = False
+) -> list[Pattern]:
+    """Compile random patterns, half of them under the first flag as a whole."""
     rng = Random(seed)
     found = []
     for _ in range(count):
-        source = Grammar(rng, SMALL, flags="ms", foreign=foreign).pattern(rng.choice((1, 2, 3)))
-        pattern = compile_pattern(rng.choice(("", "(?m)")) + source)
+        source = Grammar(rng, words, flags, foreign=foreign).pattern(rng.choice((1, 2, 3)))
+        pattern = compile_pattern(rng.choice(("", f"(?{flags[0]})")) + source)
         if not pattern.native:
             found.append(pattern)
     return found
 
 
-def _told(patterns: list[Pattern], longest: int) -> list[tuple[str, str]]:
-    return [(pattern.source, fault) for pattern in patterns for fault in faults(pattern, longest)]
+def _told(patterns: list[Pattern], longest: int, alphabet: str = ALPHABET) -> list[tuple[str, str]]:
+    return [
+        (pattern.source, fault)
+        for pattern in patterns
+        for fault in faults(pattern, longest, alphabet)
+    ]
 
 
 def test_forms_agree_with_every_continuation() -> None:
@@ -41,6 +47,13 @@ def test_forms_agree_on_longer_texts() -> None:
 def test_forms_agree_with_atomic_parts() -> None:
     """Parts that keep their first way of matching are decided late, never wrongly."""
     assert _told(_patterns(3, 200, foreign=True), 5) == []
+
+
+@pytest.mark.parametrize(("words", "flags"), [(FOLDED, "i"), (HALVES, "s")])
+def test_forms_agree_on_other_alphabets(words: Vocabulary, flags: str) -> None:
+    """The same without regard to case, and on halves of astral characters."""
+    patterns = _patterns(5, 200, words=words, flags=flags)
+    assert _told(patterns, 5, "".join(words.texts)) == []
 
 
 def test_forms_are_seldom_late() -> None:
