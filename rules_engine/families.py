@@ -48,6 +48,7 @@ class ToolFamily:
     where: applies only if the argument has one of the values; unless: only if it has none of
     them; without: only if none of the arguments is there (known at the end of the call).
     freeform: the formats of a raw input that is not JSON.
+    rooted: a relative path begins with the name of the workspace's folder.
     """
 
     tools: tuple[str, ...]
@@ -61,6 +62,7 @@ class ToolFamily:
     unless: tuple[tuple[str, tuple[str, ...]], ...] = ()
     without: tuple[str, ...] = ()
     freeform: tuple[PatchFormat, ...] = ()
+    rooted: bool = False
 
 
 def shell_family(tools: tuple[str, ...], arguments: tuple[str, ...]) -> ToolFamily:

@@ -54,8 +54,13 @@ class Window:
     taken: int = 0
 
     def settle(self, paths: tuple[str, ...], at: int) -> None:
-        """Fix the path; `at`: the raw offset at which it was known."""
-        self.paths = paths
+        """Fix the path; `at`: the raw offset at which it was known.
+
+        Where paths begin with the workspace's folder they are given without it too.
+        """
+        rooted = any(family.rooted for family in self.families)
+        tails = tuple(path.partition("/")[2] for path in paths if rooted and path[:1] != "/")
+        self.paths = tuple(dict.fromkeys((*paths, *filter(None, tails))))
         self.settled = True
         self.settled_at = max(self.floor, at)
 

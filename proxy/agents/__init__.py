@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rules_engine.families import ToolFamily
 
@@ -123,7 +123,13 @@ def collect() -> tuple[Agent, ...]:
 def tool_families(agents: Iterable[Agent], first: str) -> tuple[ToolFamily, ...]:
     """Give every known family, those of the agent named `first` in front.
 
-    All of them, because agents borrow each other's tools and are not always recognised.
+    All of them, because agents borrow each other's tools and are not always recognised; but only
+    that agent's own paths are taken to begin with the workspace's folder.
     """
     ordered = sorted(agents, key=lambda agent: agent.name != first)
-    return tuple(dict.fromkeys(family for agent in ordered for family in agent.families))
+    families = (
+        replace(family, rooted=family.rooted and agent.name == first)
+        for agent in ordered
+        for family in agent.families
+    )
+    return tuple(dict.fromkeys(families))

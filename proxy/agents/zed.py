@@ -15,12 +15,13 @@ AGENT = Agent(
         ),
     ),
     families=(
-        ToolFamily(("write_file",), ("write",), paths=("path",), added=("content",)),
+        ToolFamily(("write_file",), ("write",), paths=("path",), added=("content",), rooted=True),
         ToolFamily(
             ("edit_file", "streaming_edit_file"),
             ("edit", "write"),
             paths=("path",),
             added=("content",),
+            rooted=True,
         ),
         ToolFamily(
             ("edit_file", "streaming_edit_file"),
@@ -28,6 +29,7 @@ AGENT = Agent(
             paths=("path",),
             added=("edits[].new_text", "edits[].newText"),
             removed=("edits[].old_text", "edits[].oldText"),
+            rooted=True,
         ),
         shell_family(("terminal",), ("command",)),
     ),

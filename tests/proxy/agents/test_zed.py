@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from proxy.agents import collect
+from proxy.agents import collect, tool_families
 from proxy.agents.zed import AGENT
 from proxy.identity import RequestFacts, recognise
-from tests.support.tool_calls import added
+from tests.support.tool_calls import added, read_call
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,16 @@ def test_call_gives_its_added_source(tool: str, arguments: Any, expected: list[A
     assert [section[:2] for section in found] == [section[:2] for section in expected]
     for (_, _, names), (_, _, wanted) in zip(found, expected, strict=True):
         assert wanted <= names
+
+
+def test_path_is_also_given_without_the_worktree() -> None:
+    """Zed's paths begin with the worktree's name, which no glob does; other agents' do not."""
+    raw = '{"path": "root/src/a.rs", "content": "x"}'
+    for agent, paths in (("zed", ("root/src/a.rs", "src/a.rs")), ("goose", ("root/src/a.rs",))):
+        families = tool_families(collect(), agent)
+        for tool in ("write_file", "edit_file"):
+            reading = read_call(tool, raw, families=families)
+            assert [section.paths for section in reading.live] == [paths]
+            assert reading.sections == reading.live
+    absolute = read_call("write_file", '{"path": "/w/a.rs", "content": "x"}', families=families)
+    assert [section.paths for section in absolute.sections] == [("/w/a.rs",)]
