@@ -107,13 +107,14 @@ ANY_AGENT = Agent(
 
 
 def collect() -> tuple[Agent, ...]:
-    """Find the agents of this folder, by name. Raises ValueError for two of one name."""
-    agents = []
-    for module in pkgutil.iter_modules(__path__):
-        agent = importlib.import_module(f"{__name__}.{module.name}").AGENT
-        if not isinstance(agent, Agent):
-            raise TypeError(f"{module.name}.AGENT is no Agent")
-        agents.append(agent)
+    """Find the agents of this folder, by name."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return checked(importlib.import_module(f"{__name__}.{name}").AGENT for name in modules)
+
+
+def checked(agents: Iterable[Agent]) -> tuple[Agent, ...]:
+    """Sort agents by name. Raises ValueError for two of one name."""
+    agents = tuple(agents)
     names = [agent.name for agent in agents]
     if len(set(names)) < len(names):
         raise ValueError(f"two agents have the same name: {sorted(names)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -52,13 +52,14 @@ class Quirk:
 
 
 def collect() -> tuple[Quirk, ...]:
-    """Find the upstreams of this folder, by name. Raises ValueError for two of one name."""
-    quirks = []
-    for module in pkgutil.iter_modules(__path__):
-        quirk = importlib.import_module(f"{__name__}.{module.name}").QUIRK
-        if not isinstance(quirk, Quirk):
-            raise TypeError(f"{module.name}.QUIRK is no Quirk")
-        quirks.append(quirk)
+    """Find the upstreams of this folder, by name."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return checked(importlib.import_module(f"{__name__}.{name}").QUIRK for name in modules)
+
+
+def checked(quirks: Iterable[Quirk]) -> tuple[Quirk, ...]:
+    """Sort upstreams by name. Raises ValueError for two of one name."""
+    quirks = tuple(quirks)
     names = [PLAIN_NAME, *(quirk.name for quirk in quirks)]
     if len(set(names)) < len(names):
         raise ValueError(f"two upstream profiles have the same name: {sorted(names)}")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import proxy.agents
-from proxy.agents import ANY_AGENT, Agent, Marks, collect, tool_families
+from proxy.agents import ANY_AGENT, Agent, Marks, checked, collect, tool_families
 from proxy.identity import RequestFacts, recognise
 from rules_engine.families import ToolFamily, named, parsed
 from tests.support.tool_calls import read_call
@@ -79,6 +79,12 @@ def test_agents_are_collected_by_name() -> None:
     names = [agent.name for agent in AGENTS]
     assert names == sorted(set(names))
     assert {"codex", "oh-my-pi", "opencode", "cline", "openhands"} <= set(names)
+
+
+def test_two_agents_of_one_name_are_refused() -> None:
+    """A name stands for one agent; the error names what clashed."""
+    with pytest.raises(ValueError, match=r"same name: \['a', 'a'\]"):
+        checked([Agent("a"), Agent("a")])
 
 
 def test_families_of_the_agent_come_first() -> None:

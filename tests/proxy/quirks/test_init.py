@@ -7,7 +7,7 @@ import re
 import pytest
 
 import proxy.quirks
-from proxy.quirks import PLAIN, Profile, Quirk, collect, explicit_profile, profile_for
+from proxy.quirks import PLAIN, Profile, Quirk, checked, collect, explicit_profile, profile_for
 
 QUIRKS = collect()
 
@@ -26,6 +26,12 @@ def test_upstreams_are_collected_by_name() -> None:
     names = [quirk.name for quirk in QUIRKS]
     assert names == sorted(set(names))
     assert "plain" not in names
+
+
+def test_two_upstreams_of_one_name_are_refused() -> None:
+    """A name stands for one profile, and `plain` for none."""
+    with pytest.raises(ValueError, match="have the same name"):
+        checked([Quirk("plain", Profile())])
 
 
 @pytest.mark.parametrize("quirk", QUIRKS, ids=lambda quirk: quirk.name)
