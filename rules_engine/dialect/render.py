@@ -38,8 +38,9 @@ def render_set(members: CharSet, *, ascii_only: bool) -> str | None:
     if len(members) == 1 and members[0][0] == members[0][1]:
         return render_unit(members[0][0])
     others = complement(members)
-    # A negated class would also match whole astral characters in text that is not in unit form.
-    if overlaps(members, SURROGATES) and len(others) < len(members):
+    # A negated class would also match whole astral characters in text that is not in unit form,
+    # and the engine loses matches of two alternatives that each negate one range.
+    if overlaps(members, SURROGATES) and 1 < len(others) < len(members):
         return f"[^{_ranges(others)}]"
     return f"[{_ranges(members)}]"
 

@@ -19,7 +19,7 @@ class Vocabulary:
 
 SMALL = Vocabulary(
     units=("a", "b", "a", "b", "\\n", "."),
-    classes=("[ab]", "[^a]", "[^]", "\\w", "\\W", "\\s", "[^\\n]", "[]"),
+    classes=("[ab]", "[^a]", "[^]", "\\w", "\\W", "\\s", "[^\\n]", "[^b]", "[^ab]", "[a-z]", "[]"),
     texts=("a", "b", "\n"),
 )
 FOLDED = Vocabulary(
