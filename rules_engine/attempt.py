@@ -196,7 +196,8 @@ class Attempt:
 
     def _prose_hit(self, surface: Surface, choice: int, found: Found) -> Located:
         text = self._prose[surface, choice].text
-        leaked = choice == 0 and self.own_position(surface, found.start) < self._out(surface)
+        out = choice == 0 and self.own_position(surface, found.start) < self._out(surface)
+        leaked = out and found.live.rule.name in self._armed.holding
         hit = Hit(
             found.live.rule,
             surface,
@@ -250,5 +251,7 @@ class Attempt:
 
 
 def _excerpt(text: str, found: Found) -> str:
+    """What stands around a match, as far as it had come when the match was decided."""
     start = max(0, found.start - _AROUND)
-    return text[start : min(found.end, found.start + _LONGEST) + _AROUND]
+    end = min(found.end, found.start + _LONGEST) + _AROUND
+    return text[start : min(end, found.decided)]

@@ -20,6 +20,7 @@ from rules_engine.windows import Found, Watch, Window
 class CallFound:
     """A hit in a call; `arrival` is the offset in its raw arguments at which it was decided."""
 
+    key: str  # the section's
     found: Found
     paths: tuple[str, ...]
     text: str
@@ -51,6 +52,7 @@ class CallWatch:
         self._workspace = workspace
         self._windows: dict[str, Window] = {}
         self._latest: dict[str, Section] = {}
+        self._place: dict[str, int] = {}  # sections in order of appearance
         self._waiting: dict[str, list[str]] = {}  # text of sections that are not settled yet
         self._pieces: list[str] = []
 
@@ -91,6 +93,7 @@ class CallWatch:
     def _advance(self, *, closing: bool) -> Sequence[CallFound]:
         hits: list[CallFound] = []
         for section in self._reader.take():
+            self._place.setdefault(section.key, len(self._place))
             if section.settled or closing:
                 hits += self._section(section)
             else:
@@ -98,8 +101,12 @@ class CallWatch:
         if closing:
             for key, window in self._windows.items():
                 hits += self._found(key, window.close())
-        hits.sort(key=lambda hit: hit.arrival)
+        hits.sort(key=self._rank)
         return hits
+
+    def _rank(self, hit: CallFound) -> tuple[int, int, int]:
+        """What comes first; hits of one arrival (a path) stand as they do in the arguments."""
+        return hit.arrival, self._place[hit.key], hit.found.decided
 
     def _section(self, section: Section) -> Iterable[CallFound]:
         window = self._windows.get(section.key)
@@ -115,7 +122,7 @@ class CallWatch:
         window.quarantined.clear()
         for each in found:
             arrival = max(self._reader.arrival(key, each.decided), section.settled_at)
-            yield CallFound(each, section.paths, window.text, arrival)
+            yield CallFound(key, each, section.paths, window.text, arrival)
 
     def _open(self, section: Section) -> Window:
         candidates = tuple(
