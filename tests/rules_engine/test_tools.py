@@ -215,6 +215,99 @@ def test_any_cutting_gives_the_same(call: tuple[str, Any, Any], data: st.DataObj
     assert read_call(name, raw, cuts, families=FAMILIES) == read(name, raw)
 
 
+def written(pairs: list[tuple[str, str]]) -> str:
+    """Write an object, duplicate keys included."""
+    return "{" + ", ".join(f'"{key}": {value}' for key, value in pairs) + "}"
+
+
+KEYS = [
+    "path",
+    "filePath",
+    "file",
+    "content",
+    "newString",
+    "oldString",
+    "edits",
+    "new_text",
+    "old_text",
+    "all",
+    "new",
+    "command",
+    "paths",
+    "ops",
+    "out",
+    "file_text",
+    "new_str",
+    "op",
+    "diff",
+    "rename",
+    "text",
+    "patch",
+    "line",
+    "old",
+]
+STRINGS = st.sampled_from(
+    [
+        "a.py",
+        "b",
+        "create",
+        "str_replace",
+        "",
+        ENVELOPE,
+        BLOCKS,
+        "cat > z <<E\nx\nE\n",
+        "+x\n-y",
+        '["n"]',
+    ]
+)
+PAIRS = st.recursive(
+    STRINGS.map(json.dumps)
+    | st.sampled_from(["null", "3", json.dumps(json.dumps([{"new": "x"}]))]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=4).map(written)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(sorted({tool for family in FAMILIES for tool in family.tools} | {"other"})),
+    st.lists(st.tuples(st.sampled_from(KEYS), PAIRS), max_size=6).map(written),
+    st.data(),
+)
+def test_any_arguments_read_the_same_for_every_cutting(
+    name: str, raw: str, data: st.DataObject
+) -> None:
+    """Whatever the arguments are: whole, in single characters, cut anywhere, cut short."""
+    raw = raw[: data.draw(st.integers(len(raw) // 2, len(raw)))]
+    whole = read(name, raw)
+    assert read(name, raw, cut=True) == whole
+    cuts = data.draw(st.sets(st.integers(0, len(raw)), max_size=4).map(sorted))
+    assert read_call(name, raw, cuts, families=FAMILIES) == whole
+
+
+@given(st.lists(st.tuples(st.sampled_from(KEYS), PAIRS), max_size=6).map(written), st.data())
+def test_settled_section_stays_as_it_is(raw: str, data: st.DataObject) -> None:
+    """Once settled, a section keeps its files, its names and the offset that settled it."""
+    tools = sorted({tool for family in FAMILIES for tool in family.tools})
+    reader = make_reader(FAMILIES, freeform=False)
+    reader.name(data.draw(st.sampled_from(tools)))
+    known: dict[str, tuple[Any, ...]] = {}
+    for at, character in enumerate(raw, 1):
+        reader.feed(character)
+        for section in reader.take():
+            if section.settled:
+                told = (section.paths, section.names, section.settled_at)
+                assert known.setdefault(section.key, told) == told
+                assert section.settled_at <= at
+    reader.close()
+    for section in reader.sections:
+        assert section.settled
+        told = (section.paths, section.names, section.settled_at)
+        assert known.get(section.key, told) == told
+
+
 def settled(name: str, arguments: Any) -> list[tuple[bool, str]]:
     """Give of each live section whether it is settled, and the raw text that settled it."""
     raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
