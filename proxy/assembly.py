@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ from proxy.store.reopening import ReopeningStore
 from proxy.store.sqlite import SqliteStore
 from proxy.upstream import Upstream
 from proxy.wire.chat import ChatApi
-from proxy.workspace import WorkspaceOptions, Workspaces
+from proxy.workspace import SettingsFile, WorkspaceOptions, Workspaces
 from rules_engine.ruleset import RuleSet
 from rules_engine.tools import ToolFamily
 
@@ -48,12 +48,19 @@ _PURGE_EVERY = 3600.0
 _wall = time.time  # noqa: TID251 - the clock that everyone else is handed
 
 
-def assemble(settings: Settings, drain: Drain, *, home: Path | None = None) -> FastAPI:
+def assemble(
+    settings: Settings,
+    drain: Drain,
+    *,
+    home: Path | None = None,
+    follow: SettingsFile | None = None,
+) -> FastAPI:
     """Build the whole app; raises ConfigError for settings that cannot be used.
 
     `home`: where the user's own rules are looked for, instead of the user's home directory.
+    `follow`: the settings file whose `ttsr` block is read again when it changes.
     """
-    assembly = _Assembly(settings, drain, home or Path.home())
+    assembly = _Assembly(settings, drain, home or Path.home(), follow)
     return create_app(
         settings,
         upstream=assembly.upstream,
@@ -70,7 +77,9 @@ def assemble(settings: Settings, drain: Drain, *, home: Path | None = None) -> F
 
 
 class _Assembly:
-    def __init__(self, settings: Settings, drain: Drain, home: Path) -> None:
+    def __init__(
+        self, settings: Settings, drain: Drain, home: Path, follow: SettingsFile | None
+    ) -> None:
         self.upstream = Upstream(settings)
         self.store = ReopeningStore(partial(SqliteStore.open, settings.db))
         self.feed = Feed()
@@ -84,7 +93,8 @@ class _Assembly:
                 loopback=self._loopback,
                 home=home,
                 dsh_home=Path(dsh) if dsh else None,
-            )
+            ),
+            settings=follow,
         )
         drain.at_stop(self.feed.end)
         self._relay = Relay(self._services(drain), ChatApi())
@@ -93,6 +103,7 @@ class _Assembly:
         settings = self._settings
         host = urlsplit(settings.upstream_url).hostname or ""
         known = quirks.collect()
+        _check_profile(settings.upstream.profile, known)
         return Services(
             settings=settings,
             upstream=self.upstream,
@@ -157,6 +168,13 @@ class _Assembly:
                 if gone:
                     log.info("%d rows older than the retention were deleted", gone)
             await anyio.sleep(_PURGE_EVERY)
+
+
+def _check_profile(setting: str | None, known: Sequence[quirks.Quirk]) -> None:
+    try:
+        quirks.explicit_profile(setting or "", known)
+    except ValueError as problem:
+        raise ConfigError(f"upstream.profile cannot be used: {problem}.") from None
 
 
 def _own_tools(settings: Settings) -> tuple[agents.Agent, ...]:

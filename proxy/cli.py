@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from proxy import app as application
+from proxy import demo as demonstration
+from proxy import tail as following
+from proxy.assembly import assemble
 from proxy.config import Loaded, Settings, load, without_credentials
 from proxy.drain import Drain
 from proxy.errors import ConfigError
 from proxy.gate import trust_of
 from proxy.logs import logging_to
 from proxy.server import Server, bound_socket
+from proxy.workspace import SettingsFile, rule_options
 
 cli = typer.Typer(
     name="ttsr",
@@ -69,14 +75,49 @@ def serve(  # noqa: PLR0917 - one parameter a flag
     loaded = load(flags, file=config)
     for note in loaded.notes:
         typer.echo(f"note: {note}", err=True)
-    run(loaded)
+    run(loaded, lambda: load(flags, file=config).settings)
 
 
-def run(loaded: Loaded) -> None:
-    """Serve until a signal comes; raises ConfigError where the address cannot be used."""
+@cli.command()
+def demo(
+    *,
+    keep: Annotated[
+        bool, typer.Option("--keep", envvar="KEEP", help="Stay up afterwards, to be tried.")
+    ] = False,
+) -> None:
+    """Play an agent's conversation with a scripted model through the proxy, offline."""
+    with logging_to(level="warning"), contextlib.suppress(KeyboardInterrupt):
+        demonstration.run(typer.echo, keep=keep)
+
+
+@cli.command()
+def tail(
+    url: Annotated[str, typer.Argument(help="Base URL of the proxy.")] = "http://127.0.0.1:8787",
+    token: Annotated[
+        str | None, typer.Option(envvar="TTSR_LISTEN__TOKEN", help="The proxy's token.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Show what rules do, as it happens."""
+    settings = following.TailSettings(url=url, token=token, as_json=as_json)
+    try:
+        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+            following.tail(settings, Console(), Console(stderr=True))
+    except following.TailError as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(1) from None
+
+
+def run(loaded: Loaded, again: Callable[[], Settings]) -> None:
+    """Serve until a signal comes; raises ConfigError where the address cannot be used.
+
+    `again` reads the settings once more, for what may change while the proxy runs.
+    """
     settings = loaded.settings
     drain = Drain(settings.limits.turns)
-    built = application.create_app(settings, drain=drain)
+    follow = SettingsFile(loaded.file, lambda: rule_options(again())) if loaded.file else None
+    built = assemble(settings, drain, follow=follow)
     sock = bound_socket(settings.listen)
     line = listening(settings, sock.getsockname()[1])
     server = Server(built, drain, lambda: typer.echo(line))

@@ -10,6 +10,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -165,7 +166,8 @@ class Relay:
             last_user=next((m.text for m in reversed(asked.messages) if m.role == "user"), ""),
             hints=asked.hints,
         )
-        header = services.settings.tenant_header
+        # Only a neighbour on this machine, such as a gateway in the same pod, may name tenants.
+        header = services.settings.tenant_header if _is_local(request) else None
         policy = TenantPolicy(secret, services.loopback, header)
         route = Route(target.workspace, target.session)
         return identify(dict(request.headers), facts, route, policy, services.agents)
@@ -210,7 +212,7 @@ class Relay:
             tools=asked.tools,
             families=tool_families(self._services.agents, who.agent),
             workspace=who.workspace_label or str(settings.workspace.resolve()),
-            structured=asked.structured,
+            structured=asked.structured or who.prose_edits,
             forced_tool=asked.forced_tool,
             observe=observe,
         )
@@ -306,6 +308,13 @@ def _budget(settings: Settings, *, streaming: bool) -> float:
 def _placement(settings: Settings) -> Placement:
     in_result = settings.reminder_placement == "tool_result"
     return Placement.INTO_TOOL if in_result else Placement.OWN
+
+
+def _is_local(request: Request) -> bool:
+    try:
+        return request.client is not None and ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
 
 
 def _first_text(asked: WireRequest, roles: tuple[str, ...]) -> str:

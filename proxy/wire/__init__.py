@@ -22,6 +22,7 @@ class WireRequest:
 
     tools: declared tool names. forced_tool: the request names the tool that must be called.
     structured: the answer must be one document (JSON schema, grammar, prefix completion).
+    hints: body values that may name the conversation, by dotted key.
     prefix: the conversation ends on an assistant message that the model is to continue.
     """
 
@@ -35,6 +36,7 @@ class WireRequest:
     structured: bool
     prefix: bool
     messages: tuple[Message, ...]
+    hints: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +107,17 @@ class Continuation(Protocol):
     def reissued(self, seam: str) -> None:
         """Begin a new attempt; `seam` opens its text if any was released before."""
 
+    def unreleased(self, event: SseEvent) -> None:
+        """An event is held for good; it may still name the answer."""
+
     def later(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of a later attempt: rewritten, or empty if nothing is left."""
 
     def finish(self) -> bytes:
         """Accept the last attempt, which is complete: calls, finish reason, usage, end mark."""
+
+    def broken(self, calls: frozenset[tuple[int, int]]) -> bytes:
+        """A later attempt broke off: its finished calls, without the unfinished `calls`, no end."""
 
     def withheld(self, text: str) -> bytes:
         """End the message, well-formed, with `text`: no further attempt is made."""

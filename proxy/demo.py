@@ -1,1 +1,0 @@
-"""`ttsr demo`: the scripted model and an agent's conversation through the real path."""
