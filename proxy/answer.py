@@ -236,6 +236,9 @@ class Answer(Response):
                 self._end_as(f"upstream status {opened.status}")
                 await self._pass_on(client, opened, body)
                 return
+            if await body.is_event_stream():
+                await self._stream(client, opened, body)
+                return
         await self._whole(client, step)
 
     async def _whole(self, client: Client, step: Step) -> None:

@@ -105,7 +105,6 @@ class Exchange:
         self._reminders = reminders
         self._continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
-        self._is_document = False
         self._ordinal_at = 0
         self.unplaceable = False  # an upstream took no form of what we had to say
         self._begin()
@@ -125,6 +124,8 @@ class Exchange:
                 break
             if step.reissue:
                 break
+        if step.complete and self.passes_on:
+            step.last += self._sse.rest()
         return step
 
     def pass_rest(self, data: bytes) -> Step:
@@ -202,7 +203,7 @@ class Exchange:
     @property
     def passes_on(self) -> bool:
         """Whether bytes behind the end mark still belong to the client."""
-        return self._first and self._done
+        return self._first and self._done and not self._said
 
     @property
     def holding(self) -> bool:
@@ -251,6 +252,7 @@ class Exchange:
 
     def _begin(self) -> None:
         self._sse = SseReader(self._limit)
+        self._is_document = False
         self._decoder = self._wire.decoder(self._profile)
         self._held: deque[_HeldEvent] = deque()
         self._ordinal = 0
@@ -286,10 +288,11 @@ class Exchange:
 
     def _unwatched(self, event: SseEvent, step: Step) -> None:
         """Bytes behind the end mark, or of a turn that no rule watches (any more)."""
+        if self._ended:
+            step.last += event.raw if self.passes_on else b""
+            return
         if self._first:
             step.send += event.raw
-        if self._ended:
-            return
         if self._first and not _worth_reading(event):
             return
         decoded = self._decoder.decode(event)

@@ -76,7 +76,8 @@ class SseReader:
         """Read more bytes; answers with the events that they complete.
 
         Raises `EventTooLarge` at the first event beyond the limit, once the events in front of
-        it have been handed out: by this call if there are none, else by the next.
+        it have been handed out: by this call if there are none, else by the next. From then on
+        every call raises it, with the bytes that came since.
         """
         self._buffer += data
         events: list[SseEvent] = []
@@ -88,7 +89,7 @@ class SseReader:
             self._line -= start
             self._scan -= start
         if self._overflow and not events:
-            raise EventTooLarge(self._limit, bytes(self._buffer))
+            raise EventTooLarge(self._limit, self.rest())
         return tuple(events)
 
     def tail(self) -> SseEvent | None:
@@ -96,15 +97,21 @@ class SseReader:
 
         Raises `EventTooLarge` where `feed` still owed it.
         """
-        raw = bytes(self._buffer)
-        if self._overflow:
-            raise EventTooLarge(self._limit, raw)
+        line = self._line
+        raw = self.rest()
         if not raw:
             return None
-        self._read_line(raw[self._line :])
+        if self._overflow:
+            raise EventTooLarge(self._limit, raw)
+        self._read_line(raw[line:])
+        return self._event(raw)
+
+    def rest(self) -> bytes:
+        """Read no further: hand over every byte that no event has carried yet."""
+        raw = bytes(self._buffer)
         self._buffer.clear()
         self._line = self._scan = 0
-        return self._event(raw)
+        return raw
 
     def _cut(self, events: list[SseEvent]) -> int:
         """Read all complete lines; the events go into `events`. Answers where the last ended."""
