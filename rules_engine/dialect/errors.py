@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MAX_SOURCE = 16_384
 MAX_NESTING = 40
+# The engine's own compiler takes four times as long for every further level.
+MAX_LOOPS = 6
 MAX_REPEAT = 65_535
 MAX_TRANSLATED = 262_144
 

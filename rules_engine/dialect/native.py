@@ -6,7 +6,7 @@ import warnings
 
 import regex
 
-from rules_engine.dialect.errors import MAX_NESTING, DialectError
+from rules_engine.dialect.errors import MAX_LOOPS, MAX_NESTING, DialectError
 
 HOLD_EVERYTHING = "(?s:.+)"
 _FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
@@ -17,7 +17,8 @@ def compile_native(source: str, letters: str, rejected: DialectError) -> regex.P
     flags = regex.VERSION0
     for letter in letters:
         flags |= _FLAGS[letter]
-    if source.count("(") > MAX_NESTING:
+    loops = source.count(")+") + source.count("){")
+    if source.count("(") > MAX_NESTING or loops > MAX_LOOPS:
         raise rejected
     try:
         with warnings.catch_warnings():

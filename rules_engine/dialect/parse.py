@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rules_engine.dialect.charset import ALL, DOT, CharSet, single
 from rules_engine.dialect.classes import read_class
-from rules_engine.dialect.errors import MAX_NESTING, MAX_REPEAT
+from rules_engine.dialect.errors import MAX_LOOPS, MAX_NESTING, MAX_REPEAT
 from rules_engine.dialect.escapes import DECIMAL, read_atom_escape
 from rules_engine.dialect.folding import fold
 from rules_engine.dialect.names import Branch, Census, may_share, read_name, take_census
@@ -27,6 +27,7 @@ from rules_engine.dialect.nodes import (
     Reference,
     Repeat,
     Sequence,
+    children,
 )
 from rules_engine.dialect.source import Cursor
 
@@ -70,7 +71,15 @@ def parse(source: str, flags: Flags, *, base: int = 0, extended: bool = False) -
     node = parser.read_choice()
     if cursor.more:
         raise cursor.error(r"this ) closes nothing; remove it or write \)")
+    if _nested_loops(node) > MAX_LOOPS:
+        raise cursor.error(f"repeats may be nested {MAX_LOOPS} deep; make some optional", 0)
     return node
+
+
+def _nested_loops(node: Node) -> int:
+    """How deep repeats of groups that must be there stand in each other."""
+    below = max(map(_nested_loops, children(node)), default=0)
+    return below + (isinstance(node, Repeat) and node.low > 0 and not isinstance(node.body, Chars))
 
 
 @dataclass(slots=True)

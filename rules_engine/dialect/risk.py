@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import assert_never
 
 import regex
@@ -28,6 +29,8 @@ _FEW = 8
 _STEPS = 100_000
 _LEAST_PATIENCE = 16
 _PUMPS = 30
+_LONGEST_TURN = 32
+_TRIALS = 8
 _TRIAL_SECONDS = 0.02
 _LIKELY = "a0 _-.,/\"'("
 
@@ -77,7 +80,8 @@ def _degree(node: Node) -> int:
 
 def explodes(compiled: regex.Pattern[str], tree: Node, loops: tuple[Repeat, ...]) -> bool:
     """Whether a short text made of a loop's own turns already takes more than a moment."""
-    return any(_is_slow(compiled, text) for loop in loops for text in _attacks(tree, loop))
+    attacks = (text for loop in loops for text in _attacks(tree, loop))
+    return any(_is_slow(compiled, text) for text in islice(attacks, _TRIALS))
 
 
 def _attacks(tree: Node, loop: Repeat) -> Iterator[str]:
@@ -118,9 +122,9 @@ def _sample(node: Node) -> str:
         case Group() | Atomic():
             return _sample(node.body)
         case Repeat(body, low, high):
-            return "" if high == 0 else _sample(body) * min(low, _FEW)
+            return "" if high == 0 else (_sample(body) * min(low, _FEW))[:_LONGEST_TURN]
         case Sequence(items):
-            return "".join(map(_sample, items))
+            return "".join(map(_sample, items))[:_LONGEST_TURN]
         case Choice(options):
             return next(filter(None, map(_sample, options)), "")
         case _:

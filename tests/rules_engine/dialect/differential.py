@@ -128,10 +128,11 @@ def main(arguments: list[str]) -> int:
     chosen = options.parse_args(arguments)
     wrong = done = 0
     while done < chosen.pairs:
-        for disagreement in compare(make_cases(chosen.seed * 1_000_003 + done, _BATCH)):
+        count = min(_BATCH, -(-(chosen.pairs - done) // TEXTS))
+        for disagreement in compare(make_cases(chosen.seed * 1_000_003 + done, count)):
             wrong += 1
             sys.stdout.write(f"{disagreement}\n")
-        done += _BATCH * TEXTS
+        done += count * TEXTS
         sys.stdout.write(f"{done} pairs, {wrong} disagreements\n")
         sys.stdout.flush()
     return 1 if wrong else 0

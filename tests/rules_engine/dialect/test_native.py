@@ -15,7 +15,9 @@ def test_compile_native_takes_the_engines_syntax_with_its_flags() -> None:
     assert compile_native("(a)(?(1)b|c)", "i", _REJECTED).search("AB") is not None
 
 
-@pytest.mark.parametrize("source", ["(", "a**", "(?<x>", "(?(9)a)", "(" * (MAX_NESTING + 1)])
+@pytest.mark.parametrize(
+    "source", ["(", "a**", "(?<x>", "(?(9)a)", "(" * (MAX_NESTING + 1), "(?(1)a)" + "(a)+" * 9]
+)
 def test_compile_native_keeps_the_first_error(source: str) -> None:
     """If the engine takes it neither, the error is the dialect's."""
     with pytest.raises(DialectError) as caught:

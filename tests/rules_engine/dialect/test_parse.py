@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules_engine.dialect.charset import ALL, DOT, chars
-from rules_engine.dialect.errors import MAX_NESTING, MAX_REPEAT, DialectError
+from rules_engine.dialect.errors import MAX_LOOPS, MAX_NESTING, MAX_REPEAT, DialectError
 from rules_engine.dialect.nodes import (
     EMPTY,
     Assertion,
@@ -102,6 +102,7 @@ def test_parse_joins_the_groups_of_a_shared_name() -> None:
         ("(?<x>a)(?<x>b)", 12),
         (f"a{{{MAX_REPEAT + 1}}}", 1),
         ("(" * (MAX_NESTING + 1), MAX_NESTING),
+        ("(?:a" * (MAX_LOOPS + 2) + ")+" * (MAX_LOOPS + 2), 0),
     ],
 )
 def test_parse_errors_tell_the_place(source: str, offset: int) -> None:

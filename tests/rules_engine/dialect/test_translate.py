@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from rules_engine.dialect import Pattern, compile_pattern
-from rules_engine.dialect.errors import DialectError
+from rules_engine.dialect.errors import MAX_LOOPS, DialectError
 from tests.rules_engine.dialect.continuations import ALPHABET, faults, late
 from tests.rules_engine.dialect.grammar import FOLDED, HALVES, SMALL, Grammar, Vocabulary
 
@@ -101,8 +101,8 @@ def test_streaming_form_is_missing_where_only_the_end_decides() -> None:
 
 def test_nested_empty_repeats_have_a_limit() -> None:
     """A pattern whose translation would explode is refused with advice."""
-    source = "a"
-    for _ in range(30):
+    source = "ab" * 2_500
+    for _ in range(MAX_LOOPS):
         source = f"(?:{source}|)+"
     with pytest.raises(DialectError, match="nested too deep"):
         compile_pattern(source)
