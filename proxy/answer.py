@@ -29,12 +29,13 @@ from proxy.errors import (
     Stopping,
     UpstreamFault,
 )
-from proxy.exchange import Exchange, Step
+from proxy.exchange import Exchange
 from proxy.headers import Field, first, to_client, without_framing
 from proxy.placing import Form, Open, open_placed, patient
 from proxy.record import TurnRecorder
 from proxy.splice import Kept, Note
 from proxy.sse import EventTooLarge
+from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
 from proxy.views import View

@@ -8,14 +8,16 @@ and closes connections, sends, stores, and records as each `Step` says.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from proxy.conversation import Message
 from proxy.pending import Pending
 from proxy.quirks import Profile
 from proxy.splice import Delivery, Placement, Splice
 from proxy.sse import SseEvent, SseReader
+from proxy.step import Seen, Step
 from proxy.wire import Decoded, WireApi, WireRequest
 from rules_engine import wording
 from rules_engine.decisions import (
@@ -30,46 +32,10 @@ from rules_engine.decisions import (
     Release,
     Withhold,
 )
-from rules_engine.events import FinishReason, TextDelta, TurnEvent
+from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
 from rules_engine.rule import Rule
 from rules_engine.scope import Surface
 from rules_engine.turn import Turn
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A hit for the audit: in which attempt, what it led to, and what became of that."""
-
-    hit: Hit
-    attempt: int
-    action: Action
-    outcome: str
-
-
-@dataclass(slots=True)
-class Step:
-    """What the relay must do now, in the order of the fields.
-
-    close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
-    open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
-    orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
-    answer says that it failed. `fault`: a fault of ours switched the rules off for this turn.
-    """
-
-    close_upstream: bool = False
-    send: bytearray = field(default_factory=bytearray)
-    reissue: bool = False
-    complete: bool = False
-    last: bytes = b""
-    broken: bool = False
-    failed: bool = False
-    fault: str = ""
-    seen: list[Seen] = field(default_factory=list)
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more of this attempt counts."""
-        return self.reissue or self.complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +43,9 @@ class _HeldEvent:
     ordinal: int
     event: SseEvent
     decoded: Decoded
+
+
+_GAP = "\n\n"  # between what the model said and what we say behind it
 
 
 class Exchange:
@@ -116,13 +85,8 @@ class Exchange:
         step = Step()
         events = self._sse.feed(data)
         for position, event in enumerate(events):
-            self._ordinal_at = self._ordinal
-            try:
-                self._event(event, now, step)
-            except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
-                self._fall_open(events[position:], problem, step)
-                break
-            if step.reissue:
+            self._guard(partial(self._event, event, now, step), step, events[position:])
+            if step.fault or step.reissue:
                 break
         if step.complete and self.passes_on:
             step.last += self._sse.rest()
@@ -146,40 +110,30 @@ class Exchange:
             self._execute(self.turn.feed(0, events, now), step)
             self._finish(step, broken=False)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the answer
-            step = Step(complete=True, last=body, fault=f"{type(problem).__name__}: {problem}")
+            step = Step(complete=True, last=body, fault=_place_of(problem))
         return step
 
     def end(self, now: float, *, broken: bool) -> Step:
-        """The attempt's body ended, in an orderly way or not."""
-        step = Step()
+        """The attempt's body ended, in an orderly way or not. Raises `sse.EventTooLarge`."""
         tail = self._sse.tail()
-        if tail is not None:
-            self._event(tail, now, step)
-        if not step.over and not self._ended:
-            cut_short = broken or not (self._finish_seen or self._done)
-            self._close(now, step, broken=cut_short, transport=broken)
-        return step
+        return self._over(() if tail is None else (tail,), now, broken=broken)
 
     def tick(self, now: float) -> Step:
         """Time has passed without bytes."""
         step = Step()
-        self._execute(self.turn.tick(now), step)
+        self._guard(lambda: self._execute(self.turn.tick(now), step), step)
         return step
 
     def settle(self, now: float) -> Step:
         """The upstream said why it finished and then fell silent: take that for the end."""
-        step = Step()
-        if not self._ended:
-            self._close(now, step, broken=False, transport=False)
-        return step
+        return self._over((), now, broken=False)
 
     def give_up(self) -> Step:
         """Rules off for this turn: everything held goes out, the rest passes as it comes."""
         step = Step()
-        if not self._watching:
-            return step
-        self._execute(self.turn.give_up(), step)
-        self._watching = False
+        if self._watching:
+            self._guard(lambda: self._execute(self.turn.give_up(), step), step)
+            self._watching = False
         return step
 
     def reissued(self, now: float) -> None:
@@ -203,7 +157,7 @@ class Exchange:
     @property
     def passes_on(self) -> bool:
         """Whether bytes behind the end mark still belong to the client."""
-        return self._first and self._done and not self._said
+        return self._first and self._done and not self._withheld
 
     @property
     def holding(self) -> bool:
@@ -212,15 +166,14 @@ class Exchange:
 
     def client_message(self) -> Message:
         """The assistant message as the client has it, or will once the last bytes are out."""
-        message = self._decoder.message(0)
-        shown = message.text if self._whole() else message.text[: self._text_out]
-        calls = message.calls if self._whole() else ()
-        reasoning = "" if self._hides() else message.reasoning
+        message, whole = self._decoder.message(0), self._whole()
+        text = message.text if whole else message.text[: self._text_out]
+        reasoning = message.reasoning if whole else message.reasoning[: self._thinking_out]
         return Message(
             "assistant",
-            self._front() + shown + self._said,
-            self.turn.released_thinking + reasoning,
-            calls,
+            self._front() + text + self._said,
+            self.turn.released_thinking + ("" if self._hides() else reasoning),
+            message.calls if whole else (),
         )
 
     def splice(self, *, left: bool = False) -> Splice | None:
@@ -242,7 +195,7 @@ class Exchange:
 
     def _whole(self) -> bool:
         """Whether the client got the newest attempt's message as it is."""
-        return self._accepted and not self._said
+        return self._accepted and not self._withheld
 
     def _hides(self) -> bool:
         """Whether the newest attempt's reasoning is kept from the client."""
@@ -256,20 +209,43 @@ class Exchange:
         self._decoder = self._wire.decoder(self._profile)
         self._held: deque[_HeldEvent] = deque()
         self._ordinal = 0
-        self._text_out = 0
+        self._text_out = self._thinking_out = 0  # characters of it that the client got
         self._done = False  # the end mark was read
         self._ended = False  # the turn machine knows that the output is over
         self._accepted = False
         self._failed = False  # the upstream reported an error in its stream
         self._finish_seen = False
         self._unfinished: frozenset[tuple[int, int]] = frozenset()
-        self._said = ""  # what we said ourselves in place of withheld calls
+        self._withheld = False  # its calls stay here for good
+        self._said = ""  # what we said ourselves in their place
         self._usage: Mapping[str, int] | None = None
         self.usage.append(None)
 
     @property
     def _first(self) -> bool:
         return self.turn.attempts == 1
+
+    def _guard(self, work: Callable[[], None], step: Step, left: Sequence[SseEvent] = ()) -> None:
+        """Do `work`; a fault of ours in it switches the rules off, and `left` goes out unread."""
+        self._ordinal_at = self._ordinal
+        try:
+            work()
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(left, problem, step)
+
+    def _over(self, left: Sequence[SseEvent], now: float, *, broken: bool) -> Step:
+        step = Step()
+        self._guard(lambda: self._last(left, now, step, broken=broken), step, left)
+        if step.fault:
+            self._last((), now, step, broken=broken)
+        return step
+
+    def _last(self, left: Sequence[SseEvent], now: float, step: Step, *, broken: bool) -> None:
+        for event in left:
+            self._event(event, now, step)
+        if not step.over and not self._ended:
+            cut_short = broken or not (self._finish_seen or self._done)
+            self._close(now, step, broken=cut_short, transport=broken)
 
     def _event(self, event: SseEvent, now: float, step: Step) -> None:
         if self._ended or not self._watching:
@@ -295,7 +271,11 @@ class Exchange:
             step.send += event.raw
         if self._first and not _worth_reading(event):
             return
-        decoded = self._decoder.decode(event)
+        try:
+            decoded = self._decoder.decode(event)
+        except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
+            step.send += b"" if self._first else event.raw
+            return
         self._note(decoded, decoded.events)
         if not self._first:
             step.send += self._continuation.later(event, decoded)
@@ -333,7 +313,7 @@ class Exchange:
             return
         step.complete, step.broken, step.failed = True, broken, self._failed
         plain = self._first or self._is_document
-        if not (plain or self._said or broken or self._failed):
+        if not (plain or self._withheld or broken or self._failed):
             step.last += self._continuation.finish()
 
     # ---- decisions
@@ -370,7 +350,8 @@ class Exchange:
                 self._continuation.unreleased(held.event)
                 continue
             out += self._rendered(held, release.without_calls)
-            self._text_out += _text_length(held.decoded)
+            self._text_out += _length(held.decoded, TextDelta)
+            self._thinking_out += _length(held.decoded, ThinkingDelta)
         if self._ended:
             step.last += out
         else:
@@ -387,8 +368,11 @@ class Exchange:
 
     def _abandon(self, withheld: int, seam: str, step: Step) -> None:
         self._drop_held(withheld)
+        self._text_out = self._thinking_out = 0  # the turn has what the client saw
         self._continuation.reissued(seam)
         step.close_upstream = step.reissue = True
+        step.send += step.last
+        step.last = b""
 
     def _drop_held(self, withheld: int) -> None:
         for held in self._held:
@@ -428,17 +412,18 @@ class Exchange:
         return wording.refusal(told + list(others) if number == refuse.refused[0] else told)
 
     def _withhold(self, withhold: Withhold, step: Step) -> None:
-        self._said = wording.withheld(withhold.hits)
+        said = wording.withheld(withhold.hits)
+        self._withheld = True
         self._drop_held(withhold.withheld)
         self._see(step, withhold.hits, Action.EXHAUSTED, "withheld")
         step.failed = withhold.error
-        step.last = (
-            self._error(self._said)
-            if withhold.error
-            else self._wire.document(self._said, self._request)
-            if self._is_document
-            else self._continuation.withheld(self._said)
-        )
+        if withhold.error:
+            step.last += self._error(said)
+        elif self._is_document:
+            step.last, self._said = self._wire.document(said, self._request), said
+        else:
+            step.last += self._continuation.withheld(said)
+            self._said = _GAP + said if self._text_out else said
 
     def _error(self, message: str) -> bytes:
         if self._is_document:
@@ -447,8 +432,10 @@ class Exchange:
 
     def _fall_open(self, left: Sequence[SseEvent], problem: Exception, step: Step) -> None:
         """Rules are off: what is held and what is left of this read goes out as it came."""
-        step.fault = f"{type(problem).__name__}: {problem}"
-        self._watching = False
+        step.fault = _place_of(problem)
+        step.send += step.last
+        step.last, step.complete = b"", False
+        self._watching = self._ended = False
         known = self._ordinal > self._ordinal_at
         events = [held.event for held in self._held] + list(left[known:])
         self._held.clear()
@@ -504,15 +491,24 @@ def _by_call(hits: Sequence[Hit]) -> dict[int, list[Hit]]:
     return calls
 
 
+def _place_of(problem: Exception) -> str:
+    """Name a fault and where it lies; its own words may hold what a model or client wrote."""
+    frames = [problem.__traceback__]
+    while frames[-1] is not None and frames[-1].tb_next is not None:
+        frames.append(frames[-1].tb_next)
+    last = frames[-1]
+    place = f" in {last.tb_frame.f_code.co_name}, line {last.tb_lineno}" if last else ""
+    return f"{type(problem).__name__}{place}"
+
+
 def _worth_reading(event: SseEvent) -> bool:
     """Whether an event that no rule watches may hold what the turn's record wants."""
     data = event.data
     return data is not None and ("[DONE]" in data or '"usage"' in data or '"error"' in data)
 
 
-def _text_length(decoded: Decoded) -> int:
+def _length(decoded: Decoded, kind: type[TextDelta] | type[ThinkingDelta]) -> int:
+    """How many characters of the first choice's prose an event carries."""
     return sum(
-        len(event.text)
-        for event in decoded.events
-        if isinstance(event, TextDelta) and event.choice == 0
+        len(event.text) for event in decoded.events if isinstance(event, kind) and event.choice == 0
     )

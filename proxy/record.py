@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proxy.audit import Audit, TurnLabel, hit_record
-from proxy.exchange import Seen
+from proxy.step import Seen
 from proxy.store import TurnRecord
 from rules_engine.decisions import Action
 

@@ -357,10 +357,10 @@ class Turn:
         """Note what the client saw of this attempt; returns the seam before the next one."""
         held = self._attempt.held
         shown = self._attempt.text()[: held.text_out]
+        if not self.released:  # behind released text, reasoning is kept from the client
+            self.released_thinking += self._attempt.thinking()[: held.thinking_out]
         if shown:
             self.released += (wording.seam(self.released) if self.released else "") + shown
-        if not self.released_thinking or not self.released:
-            self.released_thinking += self._attempt.thinking()[: held.thinking_out]
         return wording.seam(self.released) if self.released else ""
 
     def _end_broken(self, located: Sequence[Located]) -> Sequence[Decision]:
@@ -384,7 +384,7 @@ class Turn:
         spans = [
             (each.hit.surface, each.hit.start, each.hit.end)
             for each in located
-            if each.hit.surface is not Surface.TOOL and covers(each.live.mode, each.hit.surface)
+            if each.hit.surface is not Surface.TOOL and self._cuts(each)
         ]
         attempt, dropped = self._attempt, set[int]()
         before = {Surface.TEXT: attempt.held.text_out, Surface.THINKING: attempt.held.thinking_out}

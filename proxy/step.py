@@ -1,0 +1,43 @@
+"""What an exchange tells the relay to do, and what there is for the audit to record; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rules_engine.decisions import Action, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A hit for the audit: in which attempt, what it led to, and what became of that."""
+
+    hit: Hit
+    attempt: int
+    action: Action
+    outcome: str
+
+
+@dataclass(slots=True)
+class Step:
+    """What the relay must do now, in the order of the fields.
+
+    close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
+    open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
+    orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
+    answer says that it failed. `fault`: a fault of ours switched the rules off for this turn.
+    """
+
+    close_upstream: bool = False
+    send: bytearray = field(default_factory=bytearray)
+    reissue: bool = False
+    complete: bool = False
+    last: bytes = b""
+    broken: bool = False
+    failed: bool = False
+    fault: str = ""
+    seen: list[Seen] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more of this attempt counts."""
+        return self.reissue or self.complete
