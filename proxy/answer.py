@@ -38,7 +38,7 @@ from proxy.sse import EventTooLarge
 from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
-from proxy.views import View
+from proxy.views import Edit, View
 from proxy.wire import WireApi, WireRequest
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,7 @@ class TurnContext:
     """What a turn runs with. `open` sends a body upstream; `wall` gives Unix time.
 
     `spine`, `matches`, `view`: the conversation's, as its splices were found and placed.
+    `layers`: what stands in the system prompt of every attempt, as edits of the client view.
     `budget`: seconds for everything between two released deltas.
     """
 
@@ -64,6 +65,7 @@ class TurnContext:
     spine: Spine
     matches: Matches
     view: View
+    layers: tuple[Edit, ...]
     exchange: Exchange
     tenant: str
     ledger: Ledger
@@ -123,8 +125,9 @@ class Answer(Response):
         try:
             opened = await open_placed(self._context.open, self._forms_at_start())
             self._response = opened.response
-            await self._keep_form(opened.form)
             body = Body(opened.response)
+            if _success(opened.response):
+                await self._keep_form(opened.form)
             if not _success(opened.response):
                 await self._pass_on(client, opened.response, body)
             elif await body.is_event_stream():
@@ -289,6 +292,9 @@ class Answer(Response):
         finally:
             self._between = False
         self._response = opened.response
+        self._exchange.reissued(anyio.current_time())
+        if not _success(opened.response):
+            return opened.response
         match opened.form:
             case Form.FLIPPED:
                 self._exchange.pending = self._exchange.pending.flipped()
@@ -296,7 +302,6 @@ class Answer(Response):
                 self._exchange.unplaceable = True
             case Form.PLACED:
                 pass
-        self._exchange.reissued(anyio.current_time())
         return opened.response
 
     def _forms_at_start(self) -> Sequence[tuple[Form, bytes]]:
@@ -318,7 +323,8 @@ class Answer(Response):
         wire, request = self._context.wire, self._context.request
         bodies: dict[bytes, Form] = {}
         for form, view in wanted:
-            bodies.setdefault(wire.spliced(request, view.edits), form)
+            edits = (*self._context.layers, *view.edits)
+            bodies.setdefault(wire.spliced(request, edits), form)
         bodies.setdefault(request.body, Form.BARE)
         return [(form, body) for body, form in bodies.items()]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -23,7 +23,7 @@ from proxy.answer import Answer, TurnContext
 from proxy.audit import Audit, TurnLabel
 from proxy.client import BrokenAnswer
 from proxy.config import Settings
-from proxy.conversation import Spine
+from proxy.conversation import Message, Spine
 from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
@@ -35,9 +35,10 @@ from proxy.routing import Target
 from proxy.splice import Delivery, Placement
 from proxy.store import Store, StoreUnavailable
 from proxy.upstream import Upstream, UpstreamResponse
-from proxy.views import View
+from proxy.views import Edit, View
 from proxy.wire import WireApi, WireRequest
 from proxy.workspace import RulesNotReady
+from rules_engine import rulebook
 from rules_engine.policy import OnExhausted, ReleaseMode, ToolRefusal, TurnOptions
 from rules_engine.ruleset import RuleSet
 from rules_engine.turn import Facts, Turn
@@ -107,6 +108,7 @@ class Relay:
                 spine=found.spine,
                 matches=found.matches,
                 view=found.view,
+                layers=self._layers(asked, who, rules),
                 exchange=exchange,
                 tenant=who.tenant,
                 ledger=self._services.store,
@@ -220,6 +222,14 @@ class Relay:
         delivered = _delivered(rules, found.view.delivered)
         return Turn(rules, facts, options, delivered, anyio.current_time())
 
+    def _layers(self, asked: WireRequest, who: Identity, rules: RuleSet) -> tuple[Edit, ...]:
+        """What stands in the system prompt; side requests and dry runs get nothing."""
+        if who.side or self._services.settings.dry_run:
+            return ()
+        prompt = "\n".join(message.text for message in _prompt(asked.messages))
+        text = rulebook.layers(rules, prompt, tools=bool(asked.tools))
+        return views.layered(asked.messages, text, self._wire.system)
+
     def _exchange(self, asked: WireRequest, turn: Turn) -> Exchange:
         return Exchange(
             self._wire,
@@ -315,6 +325,14 @@ def _is_local(request: Request) -> bool:
         return request.client is not None and ip_address(request.client.host).is_loopback
     except ValueError:
         return False
+
+
+def _prompt(messages: Sequence[Message]) -> Iterator[Message]:
+    """What the client says before the model first speaks: prompts and context files."""
+    for message in messages:
+        if message.role == "assistant":
+            return
+        yield message
 
 
 def _first_text(asked: WireRequest, roles: tuple[str, ...]) -> str:

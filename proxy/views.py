@@ -50,6 +50,7 @@ __all__ = [
     "build",
     "dropped",
     "flipped",
+    "layered",
 ]
 
 _RESULTS = frozenset({"tool", "function"})
@@ -130,6 +131,18 @@ def build(
     for gap, pieces in sorted(plan.gaps.items()):
         plan.fill(gap, pieces, user)
     return View(plan.all_edits(), plan.delivered, tuple(plan.placed), tuple(plan.unstripped))
+
+
+def layered(
+    messages: Sequence[Message], text: str, system: Callable[[str], bytes]
+) -> tuple[Edit, ...]:
+    """Put prompt layers behind the first system or developer message, or in a new one in front."""
+    if not text:
+        return ()
+    at = next((at for at, message in enumerate(messages) if message.role in _ASIDES), None)
+    if at is None:
+        return (Insert(0, (system(text),)),)
+    return (Merge(at, text, front=False),)
 
 
 def flipped(matches: Matches) -> Matches:

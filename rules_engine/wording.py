@@ -98,6 +98,34 @@ def withheld(hits: Sequence[Hit]) -> str:
     )
 
 
+def always_layer(rules: Sequence[Rule]) -> str:
+    """The rules that always apply, whole, for the system prompt; empty without any."""
+    if not rules:
+        return ""
+    bodies = (
+        f'<rule name="{_attribute(rule.name)}">\n{rule.body.strip()}\n</rule>' for rule in rules
+    )
+    return "\n\n".join(("<generic-rules>", *bodies, "</generic-rules>"))
+
+
+def rulebook_layer(rules: Sequence[Rule]) -> str:
+    """The rules that apply in a domain, by name, file and description; empty without any."""
+    if not rules:
+        return ""
+    lines = (_entry(rule) for rule in rules)
+    guidance = (
+        "The full text of these rules is not in this conversation. Before you work in the domain "
+        "of one of them, read its file, and follow it."
+    )
+    return "\n".join(("<domain-rules>", *lines, "", guidance, "</domain-rules>"))
+
+
+def _entry(rule: Rule) -> str:
+    globs = ", ".join(glob.pattern for glob in rule.globs)
+    where = f" ({globs})" if globs else ""
+    return f"- {rule.name}{where}: {rule.description} [{rule.path}]"
+
+
 def seam(released: str) -> str:
     """Text between what the client saw of a cut attempt and the next one: never empty.
 

@@ -153,6 +153,9 @@ class WireApi(Protocol):
     def user(self, text: str) -> bytes:
         """Render a user message of ours."""
 
+    def system(self, text: str) -> bytes:
+        """A system message of ours, for a request that has none, rendered."""
+
     def partial(self, text: str) -> bytes:
         """Render an assistant message that holds the kept part of a cut attempt."""
 

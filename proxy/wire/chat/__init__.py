@@ -39,6 +39,10 @@ class ChatApi:
         """Render a user message."""
         return render.user(text)
 
+    def system(self, text: str) -> bytes:
+        """Render a system message of ours."""
+        return render.system(text)
+
     def partial(self, text: str) -> bytes:
         """Render the kept part of a cut attempt."""
         return render.partial(text)

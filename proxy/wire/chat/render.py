@@ -21,6 +21,11 @@ def user(text: str) -> bytes:
     return write_json({"role": "user", "content": text}).encode()
 
 
+def system(text: str) -> bytes:
+    """Render a system message of ours."""
+    return write_json({"role": "system", "content": text}).encode()
+
+
 def partial(text: str) -> bytes:
     """Render an assistant message that holds the kept part of a cut attempt."""
     return write_json({"role": "assistant", "content": text}).encode()
