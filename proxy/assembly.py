@@ -6,7 +6,6 @@ The one place that knows every part; parts know each other only by what they are
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +23,7 @@ from starlette.responses import Response
 from proxy import agents, quirks
 from proxy.app import create_app
 from proxy.audit import Audit
-from proxy.config import Settings
+from proxy.config import Settings, dsh_home
 from proxy.dashboard.feed import Feed
 from proxy.dashboard.routes import Facts, router
 from proxy.drain import Drain
@@ -86,13 +85,12 @@ class _Assembly:
         self.audit = Audit(self.store, listeners=(self.feed.publish, log_hits))
         self._settings = settings
         self._loopback = not trust_of(settings.listen).token_needed
-        dsh = os.environ.get("DSH_HOME")
         self._workspaces = Workspaces(
             WorkspaceOptions.of(
                 settings,
                 loopback=self._loopback,
                 home=home,
-                dsh_home=Path(dsh) if dsh else None,
+                dsh_home=dsh_home(),
             ),
             settings=follow,
         )

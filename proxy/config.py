@@ -252,6 +252,8 @@ def load(
     layers += [from_env, Layer.flat(given, _flag)]
     values, origins = merge(layers)
     values.setdefault("db", str(_default_db(env)))
+    for key, found in _directories_of_others(env).items():
+        values.setdefault(key, found)
     try:
         settings = Settings.model_validate(values)
     except ValidationError as problem:
@@ -259,6 +261,12 @@ def load(
     if need_upstream:
         _ = settings.upstream_url
     return Loaded(settings, path, _notes(values))
+
+
+def dsh_home(environ: Mapping[str, str] | None = None) -> Path | None:
+    """Where dsh-rules keeps a user's rules, if its environment variable says so."""
+    found = (os.environ if environ is None else environ).get("DSH_HOME")
+    return Path(found).expanduser() if found else None
 
 
 def json_schema() -> dict[str, Any]:
@@ -326,6 +334,17 @@ def _default_db(env: Mapping[str, str]) -> Path:
         else Path(env.get("HOME") or "~").expanduser() / ".local/state"
     )
     return base / "ttsr-proxy" / "ttsr.db"
+
+
+def _directories_of_others(env: Mapping[str, str]) -> dict[str, object]:
+    """Directories that users have told oh-my-pi and Copilot of already; our settings win."""
+    found: dict[str, object] = {}
+    if env.get("PI_CODING_AGENT_DIR"):
+        found["userRulesDir"] = env["PI_CODING_AGENT_DIR"]
+    listed = [part.strip() for part in env.get("COPILOT_CUSTOM_INSTRUCTIONS_DIRS", "").split(",")]
+    if any(listed):
+        found["copilotInstructionDirs"] = [part for part in listed if part]
+    return found
 
 
 def _notes(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from proxy.config import Loaded, Settings, json_schema, load, without_credentials
+from proxy.config import Loaded, Settings, dsh_home, json_schema, load, without_credentials
 from proxy.errors import ConfigError
 from rules_engine.rule import ContextMode, InterruptMode, RepeatMode
 
@@ -204,3 +204,23 @@ def test_every_default_is_valid() -> None:
 def test_without_credentials_keeps_the_rest() -> None:
     """Host, port and path stay."""
     assert without_credentials("http://a:b@h:1/v1") == "http://h:1/v1"
+
+
+def test_directories_that_other_tools_were_told_of_are_read() -> None:
+    """oh-my-pi's and Copilot's environment variables count where our own settings are silent."""
+    environ = {
+        "PI_CODING_AGENT_DIR": "/agent",
+        "COPILOT_CUSTOM_INSTRUCTIONS_DIRS": "/one, /two,",
+        "TTSR_UPSTREAM__URL": "http://127.0.0.1:1/v1",
+    }
+    settings = load(environ=environ).settings
+    assert settings.user_rules_dir == Path("/agent")
+    assert settings.copilot_instruction_dirs == (Path("/one"), Path("/two"))
+    own = load({"userRulesDir": "/mine"}, environ=environ).settings
+    assert own.user_rules_dir == Path("/mine")
+
+
+def test_dsh_home_is_read_from_its_variable() -> None:
+    """Unset or empty means that there is none."""
+    assert dsh_home({"DSH_HOME": "/dsh"}) == Path("/dsh")
+    assert dsh_home({"DSH_HOME": ""}) is None
