@@ -57,7 +57,7 @@ class Passed(Response):
             except ClientLeft:
                 return
             try:
-                await _copy(response, client)
+                await _copy(response, client, send)
             except UpstreamFault as fault:
                 logger.warning("%s %s: %s", self._method, self._target.name, fault)
                 raise BrokenAnswer from None
@@ -100,14 +100,15 @@ class _RequestBody:
         return await self._receive()
 
 
-async def _copy(response: UpstreamResponse, client: Client) -> None:
+async def _copy(response: UpstreamResponse, client: Client, send: Send) -> None:
     headers = to_client(response.headers)
     if response.status in _NO_BODY:
         # A length may stand here for a body that is not sent, which the server would wait for.
         headers = [pair for pair in headers if pair[0].lower() != b"content-length"]
     await client.start(response.status, headers)
     async for piece in response:
-        await client.write(piece)
+        # Nobody else writes to this client, so no turn has to be waited for.
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
     # Before the client can know that it is over, and send the next request for this connection.
     await response.aclose()
     await client.end()
