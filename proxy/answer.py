@@ -27,10 +27,12 @@ from proxy.errors import (
     LedgerDown,
     RulesDown,
     Stopping,
+    UpstreamBroken,
     UpstreamFault,
 )
 from proxy.exchange import Exchange
 from proxy.headers import Field, first, to_client, without_framing
+from proxy.masking import redact
 from proxy.placing import Form, Open, open_placed, patient
 from proxy.record import TurnRecorder
 from proxy.splice import Kept, Note
@@ -91,6 +93,7 @@ class Answer(Response):
         self._between = False
         self._stored = False
         self._running = anyio.CancelScope()
+        self._fault: RulesDown | None = None  # why the turn was stopped, where the proxy goes on
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
@@ -168,7 +171,11 @@ class Answer(Response):
             await client.write(bytes(step.send))
             if self._exchange.held_bytes > self._context.held_bytes:
                 self._rules_off("more is held than limits.heldBytes allows")
-                await client.write(bytes(self._exchange.give_up().send))
+                await self._send_now(client, self._exchange.give_up())
+
+    async def _send_now(self, client: Client, step: Step) -> None:
+        self._look_at(step)
+        await client.write(bytes(step.send))
 
     async def _next_step(self, body: Body) -> Step:
         exchange = self._exchange
@@ -182,6 +189,9 @@ class Answer(Response):
             return exchange.settle(anyio.current_time())
         except EventTooLarge as problem:
             self._rules_off(str(problem))
+            if exchange.turn.attempts > 1:
+                # It would have to be written anew, which takes reading it.
+                raise UpstreamBroken(str(problem)) from None
             return exchange.pass_rest(problem.rest)
         except IdleTimeout:
             raise
@@ -219,7 +229,6 @@ class Answer(Response):
     async def _document(self, client: Client, body: Body) -> None:
         if self._exchange.turn.plan().idle:
             assert self._response is not None
-            self._end_as("completed")
             await self._pass_on(client, self._response, body)
             return
         while True:
@@ -237,7 +246,6 @@ class Answer(Response):
             opened = await self._reissued()
             body = Body(opened)
             if not _success(opened):
-                self._end_as(f"upstream status {opened.status}")
                 await self._pass_on(client, opened, body)
                 return
             if await body.is_event_stream():
@@ -258,12 +266,12 @@ class Answer(Response):
         self, client: Client, response: UpstreamResponse, body: Body, ahead: bytes = b""
     ) -> None:
         """The upstream's own answer, byte for byte (its content coding undone if we can)."""
-        if not self._context.recorder.outcome:
-            self._end_as(f"upstream status {response.status}")
         await client.start(response.status, _passed_head(response))
         await client.write(ahead)
         while data := await body.read():
             await client.write(data)
+        done = "completed" if _success(response) else f"upstream status {response.status}"
+        self._end_as(done)
         await client.end()
 
     # ---- between attempts
@@ -275,7 +283,11 @@ class Answer(Response):
             raise _Unanswered(response.status, await body.rest(_ERROR_BODY))
         if await body.is_event_stream():
             return body
-        return Whole(await body.rest(self._context.held_bytes))
+        document = await body.rest(self._context.held_bytes)
+        if len(document) > self._context.held_bytes:
+            self._rules_off("the answer is larger than limits.heldBytes allows")
+            raise UpstreamBroken("the reissued request's answer is larger than limits.heldBytes")
+        return Whole(document)
 
     async def _reissued(self) -> UpstreamResponse:
         self._between = True
@@ -350,10 +362,14 @@ class Answer(Response):
     async def _store(self, *, left: bool) -> bool:
         """Store the turn's splice; False where the store did not take it in time."""
         exchange, context = self._exchange, self._context
-        left_behind = exchange.splice(left=left)
+        try:
+            left_behind, message = exchange.splice(left=left), exchange.client_message()
+        except Exception:  # noqa: BLE001 - a fault of ours must not harm the stream
+            log.error("a fault of ours: what a turn leaves cannot be told")  # noqa: TRY400 - content
+            context.recorder.unledgered = True
+            return False
         if left_behind is None or self._stored:
             return True
-        message = exchange.client_message()
         found_by = anchors.places(message, context.spine, head=left)
         if not found_by:
             return True
@@ -384,8 +400,8 @@ class Answer(Response):
         await client.end()
 
     async def _stop(self, client: Client) -> None:
-        """The proxy stops: the client is told, as far as it can be."""
-        fault = Stopping("the proxy is shutting down; try again", retry_after=1)
+        """The proxy stops, or the turn must: the client is told, as far as it can be."""
+        fault = self._fault or Stopping("the proxy is shutting down; try again", retry_after=1)
         if self._live:
             await self._fail(client, fault)
         elif client.started:
@@ -404,8 +420,13 @@ class Answer(Response):
             if not self._live:
                 continue
             now = anyio.current_time()
-            if not self._between:
-                await client.write(bytes(self._exchange.tick(now).send))
+            try:
+                if not self._between:
+                    await self._send_now(client, self._exchange.tick(now))
+            except RulesDown as fault:
+                self._fault = fault
+                self._running.cancel()
+                return
             waiting = self._between or self._exchange.holding
             if waiting and now - client.last_sent >= _KEEP_ALIVE:
                 await client.write(self._exchange.keep_alive())
@@ -437,7 +458,8 @@ class _Unanswered(Exception):  # noqa: N818 - named by what happened
     code = "reissue_failed"
 
     def __init__(self, status: int, body: bytes) -> None:
-        said = " ".join(body.decode("utf-8", "replace").split())[:300]
+        # Some APIs repeat the key that they refuse.
+        said = redact(" ".join(body.decode("utf-8", "replace").split()))[:300]
         super().__init__(
             f"the answer was stopped by a rule, and the upstream refused the reissued request "
             f"with status {status}: {said}"

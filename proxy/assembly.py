@@ -137,7 +137,7 @@ class _Assembly:
     async def running(self) -> AsyncIterator[None]:
         """Everything that runs beside the requests."""
         try:
-            await self.store.opened()
+            await self.store.open()
         except StoreUnavailable as problem:
             if self._settings.fail_mode == "closed":
                 raise ConfigError(
@@ -146,6 +146,7 @@ class _Assembly:
                 ) from None
             log.error("the proxy starts without its store: %s", problem)  # noqa: TRY400 - a state
         async with anyio.create_task_group() as group:
+            group.start_soon(self.store.run)
             group.start_soon(self.audit.run)
             group.start_soon(self._purge)
             group.start_soon(self.rules_ready)

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from proxy.batch import by_call, deliveries, first_of_each, reminder_of
 from proxy.conversation import Message
 from proxy.pending import Pending
 from proxy.quirks import Profile
-from proxy.splice import Delivery, Placement, Splice
+from proxy.splice import Placement, Splice
 from proxy.sse import SseEvent, SseReader
 from proxy.step import Seen, Step
 from proxy.wire import Decoded, WireApi, WireRequest
@@ -33,7 +34,6 @@ from rules_engine.decisions import (
     Withhold,
 )
 from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
-from rules_engine.rule import Rule
 from rules_engine.scope import Surface
 from rules_engine.turn import Turn
 
@@ -400,7 +400,7 @@ class Exchange:
         self.pending = self.pending.refused(rendered, deliveries(others))
         self._see(step, refused, Action.REFUSE, "reissued")
         for hit in others:
-            self._see(step, (hit,), _reminder_of(hit), "told with the refusal")
+            self._see(step, (hit,), reminder_of(hit), "told with the refusal")
         self._abandon(refuse.withheld, refuse.seam, step)
 
     def _result(
@@ -449,46 +449,23 @@ class Exchange:
         if complete.broken:
             step.last += self._continuation.broken(self._unfinished)
             for hit in hits:
-                self._see(step, (hit,), _reminder_of(hit), "the answer broke off")
+                self._see(step, (hit,), reminder_of(hit), "the answer broke off")
             return
-        for call, told in _by_call(hits).items():
+        for call, told in by_call(hits).items():
             name = next(hit.tool or "" for hit in told)
             self.pending = self.pending.reminded_of_call(
                 call, name, wording.tool_reminder(told), deliveries(told), self._reminders
             )
-        prose = _first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
+        prose = first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
         if prose:
             self.pending = self.pending.reminded(wording.prose_reminder(prose), deliveries(prose))
-        for hit in _first_of_each(hits, hits):
-            action = Action.EXHAUSTED if hit.exhausted else _reminder_of(hit)
+        first = first_of_each(hits, hits)
+        for hit in hits:
+            if hit not in first:
+                self._see(step, (hit,), Action.OBSERVED, "told with its rule's first hit")
+                continue
+            action = Action.EXHAUSTED if hit.exhausted else reminder_of(hit)
             self._see(step, (hit,), action, "told on the next request")
-
-
-def deliveries(hits: Sequence[Hit]) -> tuple[Delivery, ...]:
-    """What a note of these hits delivers: each rule once, in the order of the hits."""
-    rules: dict[str, Rule] = {hit.rule.name: hit.rule for hit in reversed(hits)}
-    names = dict.fromkeys(hit.rule.name for hit in hits)
-    return tuple(Delivery(name, rules[name].body_hash) for name in names)
-
-
-def _reminder_of(hit: Hit) -> Action:
-    return Action.TOOL_REMINDER if hit.surface is Surface.TOOL else Action.PROSE_REMINDER
-
-
-def _first_of_each(hits: Sequence[Hit], among: Sequence[Hit]) -> list[Hit]:
-    """Those of `hits` that are the first of their rule `among` all."""
-    first: dict[str, Hit] = {}
-    for hit in among:
-        first.setdefault(hit.rule.name, hit)
-    return [hit for hit in hits if first[hit.rule.name] is hit]
-
-
-def _by_call(hits: Sequence[Hit]) -> dict[int, list[Hit]]:
-    """Tool hits by call; a rule attaches to the first call that it matched."""
-    calls: dict[int, list[Hit]] = {}
-    for hit in _first_of_each([h for h in hits if h.call is not None], hits):
-        calls.setdefault(hit.call or 0, []).append(hit)
-    return calls
 
 
 def _place_of(problem: Exception) -> str:
@@ -507,7 +484,7 @@ def _worth_reading(event: SseEvent) -> bool:
     return data is not None and ("[DONE]" in data or '"usage"' in data or '"error"' in data)
 
 
-def _length(decoded: Decoded, kind: type[TextDelta] | type[ThinkingDelta]) -> int:
+def _length(decoded: Decoded, kind: type[TextDelta | ThinkingDelta]) -> int:
     """How many characters of the first choice's prose an event carries."""
     return sum(
         len(event.text) for event in decoded.events if isinstance(event, kind) and event.choice == 0

@@ -186,13 +186,11 @@ class Relay:
     async def _find(self, who: Identity, asked: WireRequest, *, known: bool) -> _Found:
         spine = conversation.spine(asked.messages)
         matches: Matches | None = NO_MATCHES
-        keys = anchors.lookup_keys(spine)
-        if self._services.settings.dry_run:
-            keys = ()  # nothing is changed, not even what was spliced before
         if not known:
             matches = None
-        elif keys:
-            matches = await self._matches(who.tenant, keys, spine)
+        elif not self._services.settings.dry_run:  # there even what was spliced before stays away
+            # Asking for no keys costs nothing, and tells whether the store is there at all.
+            matches = await self._matches(who.tenant, anchors.lookup_keys(spine), spine)
         view = views.build(asked.messages, matches or NO_MATCHES, self._wire.user)
         return _Found(spine, matches or NO_MATCHES, view, read=matches is not None)
 
