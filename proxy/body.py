@@ -44,12 +44,17 @@ class Body:
         """Whether it is one: by its content type, else by how it begins."""
         if self._type.strip().lower().startswith(_EVENT_STREAM):
             return True
-        while len(self._ahead) < len(_BOM) or not self._start():
+        while len(self._ahead) < len(_BOM) or self._is_open():
             piece = await anext(self._pieces, b"")
             if not piece:
                 break
             self._ahead += piece
         return self._start().startswith(_FIELDS)
+
+    def _is_open(self) -> bool:
+        """Whether what was read so far may still become a field of an event."""
+        start = self._start()
+        return any(name.startswith(start) and name != start for name in _FIELDS)
 
     def _start(self) -> bytes:
         start = bytes(self._ahead[:64])
