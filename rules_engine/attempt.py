@@ -63,6 +63,7 @@ class Attempt:
         self.held = HeldEvents()
         self.calls: dict[tuple[int, int], CallWatch] = {}
         self.sealed = False
+        self._closed = False
         self._armed = armed
         self._families = families
         self._workspace = workspace
@@ -98,6 +99,7 @@ class Attempt:
     def close(self) -> Sequence[Located]:
         """The output ended: what the end alone decides on prose, and on calls left open."""
         hits: list[Located] = []
+        self._closed = True
         for (surface, choice), window in self._prose.items():
             hits += [self._prose_hit(surface, choice, found) for found in window.close()]
             self._take_quarantined(window, surface)
@@ -170,8 +172,11 @@ class Attempt:
         window = self._prose.get((surface, 0))
         if window is None:
             return 0
-        at_cut = cut is not None and cut[0] is surface
-        position = window.hold_at(cut[1]) if cut is not None and at_cut else window.hold()
+        if cut is not None and cut[0] is surface:
+            return self.own_position(surface, window.hold_at(cut[1]))
+        # What the end decided on this surface is no longer watched, but stays held.
+        at_end = cut is not None and self._closed
+        position = window.hold_at(len(window.text)) if at_end else window.hold()
         return self.own_position(surface, position)
 
     def _window(self, surface: Surface, choice: int) -> Window:

@@ -51,6 +51,7 @@ class CallWatch:
         self._admit = admit
         self._workspace = workspace
         self._windows: dict[str, Window] = {}
+        self._watching: dict[str, set[str]] = {}  # by section, the rules that were admitted
         self._latest: dict[str, Section] = {}
         self._place: dict[str, int] = {}  # sections in order of appearance
         self._waiting: dict[str, list[str]] = {}  # text of sections that are not settled yet
@@ -99,14 +100,26 @@ class CallWatch:
             else:
                 self._waiting.setdefault(section.key, []).append(section.text)
         if closing:
-            for key, window in self._windows.items():
-                hits += self._found(key, window.close())
+            for key in self._windows:
+                hits += self._close_section(key)
         hits.sort(key=self._rank)
         return hits
 
     def _rank(self, hit: CallFound) -> tuple[int, int, int]:
         """What comes first; hits of one arrival (a path) stand as they do in the arguments."""
         return hit.arrival, self._place[hit.key], hit.found.decided
+
+    def _close_section(self, key: str) -> Iterable[CallFound]:
+        """Check a finished section, also by the rules that only its final names or paths admit."""
+        yield from self._found(key, self._windows[key].close())
+        text, section = self._windows[key].text, self._latest[key]
+        late = [
+            live for live in self._admitted(section) if live.rule.name not in self._watching[key]
+        ]
+        if late:
+            window = Window(Watch(live, holds=False) for live in late)
+            found = (*window.feed(text), *window.close())
+            yield from self._told(key, window, found, self.size)
 
     def _section(self, section: Section) -> Iterable[CallFound]:
         window = self._windows.get(section.key)
@@ -117,19 +130,28 @@ class CallWatch:
         return self._found(section.key, window.feed("".join((*earlier, section.text))))
 
     def _found(self, key: str, found: Iterable[Found]) -> Iterable[CallFound]:
-        window, section = self._windows[key], self._latest[key]
+        return self._told(key, self._windows[key], found, self._latest[key].settled_at)
+
+    def _told(
+        self, key: str, window: Window, found: Iterable[Found], settled: int
+    ) -> Iterable[CallFound]:
+        """`settled`: the raw offset from which on the rules of the window may count."""
         self.quarantined += window.quarantined
         window.quarantined.clear()
         for each in found:
-            arrival = max(self._reader.arrival(key, each.decided), section.settled_at)
-            yield CallFound(key, each, section.paths, window.text, arrival)
+            arrival = max(self._reader.arrival(key, each.decided), settled)
+            yield CallFound(key, each, self._latest[key].paths, window.text, arrival)
 
     def _open(self, section: Section) -> Window:
+        live = self._admitted(section)
+        self._watching[section.key] = {each.rule.name for each in live}
+        window = self._windows[section.key] = Window(Watch(each, holds=False) for each in live)
+        return window
+
+    def _admitted(self, section: Section) -> Sequence[LiveRule]:
         candidates = tuple(
             candidate
             for path in section.paths
             for candidate in path_candidates(path, self._workspace)
         )
-        watches = (Watch(live, holds=False) for live in self._admit(section.names, candidates))
-        window = self._windows[section.key] = Window(watches)
-        return window
+        return tuple(self._admit(section.names, candidates))
