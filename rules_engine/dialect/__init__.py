@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import regex
 
-from rules_engine.dialect.errors import MAX_SOURCE, DialectError
+from rules_engine.dialect.errors import MAX_SOURCE, DialectError, TooLargeError
 from rules_engine.dialect.literals import find_literals
 from rules_engine.dialect.measure import Measure, counts_units
 from rules_engine.dialect.native import HOLD_EVERYTHING, compile_native
@@ -93,6 +93,8 @@ def compile_pattern(source: str) -> Pattern:
     try:
         try:
             tree = parse(body, flags, base=base)
+        except TooLargeError:
+            raise
         except DialectError as rejected:
             return _compile_foreign(source, body, letters, flags, notes, rejected)
         return compile_tree(source, tree, notes)
@@ -111,6 +113,8 @@ def _compile_foreign(  # noqa: PLR0917 - the parts of one source
     """Take what ECMAScript rejects, if the engine has it."""
     try:
         tree = parse(body, flags, base=len(source) - len(body), extended=True)
+    except TooLargeError:
+        raise
     except DialectError:
         native = compile_native(body, letters.replace("u", ""), rejected)
         return _decided_late(source, native, [*notes, NOTE_NATIVE])
@@ -183,5 +187,5 @@ def _compile(resolved: Resolved, measure: Measure, form: Form) -> regex.Pattern[
     flags = regex.VERSION0 | (regex.ASCII if is_ascii(resolved.tree) else regex.UNICODE)
     try:
         return regex.compile(text, flags)
-    except (regex.error, OverflowError) as error:
+    except (regex.error, OverflowError, MemoryError) as error:
         raise DialectError(f"the engine cannot take this pattern ({error}); simplify it") from error

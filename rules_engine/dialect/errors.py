@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-MAX_SOURCE = 16_384
+MAX_SOURCE = 8_192
 MAX_NESTING = 40
 # The engine's own compiler takes four times as long for every further level.
 MAX_LOOPS = 6
 MAX_REPEAT = 65_535
+# The engine writes out what must be repeated: about 300 bytes for every part of every turn.
+MAX_UNROLLED = 100_000
 MAX_TRANSLATED = 262_144
 
 
@@ -21,3 +23,7 @@ class DialectError(ValueError):
         self.reason = reason
         self.offset = offset
         super().__init__(f"at character {offset + 1} of the pattern: {reason}")
+
+
+class TooLargeError(DialectError):
+    """A pattern that is over a limit, whatever syntax it is in."""

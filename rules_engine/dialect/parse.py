@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rules_engine.dialect.charset import ALL, DOT, CharSet, single
 from rules_engine.dialect.classes import read_class
-from rules_engine.dialect.errors import MAX_LOOPS, MAX_NESTING, MAX_REPEAT
+from rules_engine.dialect.errors import MAX_LOOPS, MAX_NESTING, MAX_REPEAT, MAX_UNROLLED
 from rules_engine.dialect.escapes import DECIMAL, read_atom_escape
 from rules_engine.dialect.folding import fold
 from rules_engine.dialect.names import Branch, Census, may_share, read_name, take_census
@@ -72,8 +72,16 @@ def parse(source: str, flags: Flags, *, base: int = 0, extended: bool = False) -
     if cursor.more:
         raise cursor.error(r"this ) closes nothing; remove it or write \)")
     if _nested_loops(node) > MAX_LOOPS:
-        raise cursor.error(f"repeats may be nested {MAX_LOOPS} deep; make some optional", 0)
+        raise cursor.limit(f"repeats may be nested {MAX_LOOPS} deep; make some optional", 0)
+    if _unrolled(node) > MAX_UNROLLED:
+        raise cursor.limit("its counts multiply to too long a pattern; lower one", 0)
     return node
+
+
+def _unrolled(node: Node) -> int:
+    """How many parts the pattern has when everything that must repeat is written out."""
+    size = 1 + sum(map(_unrolled, children(node)))
+    return size * max(node.low, 1) if isinstance(node, Repeat) else size
 
 
 def _nested_loops(node: Node) -> int:
@@ -183,7 +191,7 @@ class Parser:
         self.depth += 1
         if self.depth > MAX_NESTING:
             limit = f"brackets may be nested {MAX_NESTING} deep; split the pattern"
-            raise cursor.error(limit, start)
+            raise cursor.limit(limit, start)
         node = self._read_group(start) if cursor.sees("?") else self._capture()
         self.depth -= 1
         return node
@@ -270,7 +278,7 @@ class Parser:
         if high is not None and high < low:
             raise cursor.error("this quantifier's numbers are out of order; swap them", start)
         if max(low, high or 0) > MAX_REPEAT:
-            raise cursor.error(f"a quantifier may count to {MAX_REPEAT}; leave the end open", start)
+            raise cursor.limit(f"a quantifier may count to {MAX_REPEAT}; leave the end open", start)
         lazy = cursor.skip("?")
         possessive = self.extended and not lazy and cursor.skip("+")
         return Quantifier(low, high, lazy, possessive)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rules_engine.dialect.errors import DialectError
+from rules_engine.dialect.errors import DialectError, TooLargeError
 from rules_engine.dialect.units import split_units
 
 
@@ -55,10 +55,16 @@ class Cursor:
 
     def error(self, reason: str, at: int | None = None) -> DialectError:
         """Make an error at the unit `at`, by default the next one, told in source characters."""
-        place = self.at if at is None else at
+        return DialectError(reason, self._offset(self.at if at is None else at))
+
+    def limit(self, reason: str, at: int) -> TooLargeError:
+        """Make an error about a limit that is exceeded at the unit `at`."""
+        return TooLargeError(reason, self._offset(at))
+
+    def _offset(self, place: int) -> int:
         units = 0
         for offset, char in enumerate(self.source):
             if units >= place:
-                return DialectError(reason, self.base + offset)
+                return self.base + offset
             units += 1 + (char > "\uffff")
-        return DialectError(reason, self.base + len(self.source))
+        return self.base + len(self.source)

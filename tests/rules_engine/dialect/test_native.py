@@ -16,7 +16,16 @@ def test_compile_native_takes_the_engines_syntax_with_its_flags() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["(", "a**", "(?<x>", "(?(9)a)", "(" * (MAX_NESTING + 1), "(?(1)a)" + "(a)+" * 9]
+    "source",
+    [
+        "(",
+        "a**",
+        "(?<x>",
+        "(?(9)a)",
+        "(" * (MAX_NESTING + 1),
+        "(?(1)a)" + "(a)+" * 9,
+        "(a)(?(1)b){99999}",
+    ],
 )
 def test_compile_native_keeps_the_first_error(source: str) -> None:
     """If the engine takes it neither, the error is the dialect's."""

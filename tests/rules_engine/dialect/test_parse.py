@@ -102,6 +102,7 @@ def test_parse_joins_the_groups_of_a_shared_name() -> None:
         ("(?<x>a)(?<x>b)", 12),
         (f"a{{{MAX_REPEAT + 1}}}", 1),
         ("(" * (MAX_NESTING + 1), MAX_NESTING),
+        ("(?:a{1000}b){100}", 0),
         ("(?:a" * (MAX_LOOPS + 2) + ")+" * (MAX_LOOPS + 2), 0),
     ],
 )
