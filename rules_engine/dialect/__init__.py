@@ -79,7 +79,13 @@ class Pattern:
 
 
 def compile_pattern(source: str) -> Pattern:
-    """Compile one condition. Raises DialectError, and nothing else, on any string."""
+    """Compile one condition. Raises DialectError, and nothing else, on any string.
+
+    It differs from JavaScript in three ways: there are limits (`errors.py`), a leading run that
+    changes no hit is not part of the match, and a case-blind back-reference compares a few rare
+    letters as Unicode does. Syntax that JavaScript rejects and the engine has is taken, with a
+    note.
+    """
     if len(source) > MAX_SOURCE:
         raise DialectError(
             f"the pattern is {len(source)} characters long; {MAX_SOURCE} are allowed", MAX_SOURCE
