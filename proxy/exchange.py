@@ -18,7 +18,7 @@ from proxy.pending import Pending
 from proxy.quirks import Profile
 from proxy.splice import Placement, Splice
 from proxy.sse import SseEvent, SseReader
-from proxy.step import Seen, Step
+from proxy.step import Seen, Step, place_of
 from proxy.wire import Decoded, WireApi, WireRequest
 from rules_engine import wording
 from rules_engine.decisions import (
@@ -110,7 +110,7 @@ class Exchange:
             self._execute(self.turn.feed(0, events, now), step)
             self._finish(step, broken=False)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the answer
-            step = Step(complete=True, last=body, fault=_place_of(problem))
+            step = Step(complete=True, last=body, fault=place_of(problem))
         return step
 
     def end(self, now: float, *, broken: bool) -> Step:
@@ -280,8 +280,11 @@ class Exchange:
         if not self._first:
             step.send += self._continuation.later(event, decoded)
         if self._done:
-            self._ended = self._accepted = step.complete = True
-            step.last = b"" if self._first else self._continuation.finish()
+            self._end_unwatched(step)
+
+    def _end_unwatched(self, step: Step) -> None:
+        self._ended = self._accepted = step.complete = True
+        step.last += b"" if self._first else self._continuation.finish()
 
     def _note(self, decoded: Decoded, events: Sequence[TurnEvent]) -> None:
         self._done = self._done or decoded.done
@@ -343,27 +346,30 @@ class Exchange:
     def _release(self, release: Release, step: Step) -> None:
         out = bytearray()
         self._unfinished = release.without_calls
-        while self._held and self._held[0].ordinal <= release.through:
-            held = self._held.popleft()
-            self.held_bytes -= len(held.event.raw)
-            if held.ordinal in release.dropped:
-                self._continuation.unreleased(held.event)
-                continue
-            out += self._rendered(held, release.without_calls)
-            self._text_out += _length(held.decoded, TextDelta)
-            self._thinking_out += _length(held.decoded, ThinkingDelta)
-        if self._ended:
-            step.last += out
-        else:
-            step.send += out
+        try:
+            while self._held and self._held[0].ordinal <= release.through:
+                held = self._held[0]
+                out += self._rendered(held, release)
+                self._held.popleft()
+                self.held_bytes -= len(held.event.raw)
+        finally:  # a fault at one event loses none
+            if self._ended:
+                step.last += out
+            else:
+                step.send += out
 
-    def _rendered(self, held: _HeldEvent, without: frozenset[tuple[int, int]]) -> bytes:
+    def _rendered(self, held: _HeldEvent, release: Release) -> bytes:
+        if held.ordinal in release.dropped:
+            self._continuation.unreleased(held.event)
+            return b""
+        self._text_out += _length(held.decoded, TextDelta)
+        self._thinking_out += _length(held.decoded, ThinkingDelta)
         if self._is_document:
             return held.event.raw
         if not self._first:
             return self._continuation.later(held.event, held.decoded)
-        if without and held.decoded.events:
-            return self._continuation.first_without(held.event, held.decoded, without)
+        if release.without_calls and held.decoded.events:
+            return self._continuation.first_without(held.event, held.decoded, release.without_calls)
         return self._continuation.first(held.event, held.decoded)
 
     def _abandon(self, withheld: int, seam: str, step: Step) -> None:
@@ -432,15 +438,21 @@ class Exchange:
 
     def _fall_open(self, left: Sequence[SseEvent], problem: Exception, step: Step) -> None:
         """Rules are off: what is held and what is left of this read goes out as it came."""
-        step.fault = _place_of(problem)
+        step.fault = place_of(problem)
         step.send += step.last
         step.last, step.complete = b"", False
         self._watching = self._ended = False
-        known = self._ordinal > self._ordinal_at
-        events = [held.event for held in self._held] + list(left[known:])
+        for held in self._held:
+            later = not self._first
+            step.send += (
+                self._continuation.later(held.event, held.decoded) if later else held.event.raw
+            )
         self._held.clear()
         self.held_bytes = 0
-        for event in events:
+        if self._done:
+            self._end_unwatched(step)
+        known = self._ordinal > self._ordinal_at
+        for event in left[known:]:
             self._unwatched(event, step)
 
     def _complete(self, complete: Complete, step: Step) -> None:
@@ -459,23 +471,15 @@ class Exchange:
         prose = first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
         if prose:
             self.pending = self.pending.reminded(wording.prose_reminder(prose), deliveries(prose))
-        first = first_of_each(hits, hits)
-        for hit in hits:
-            if hit not in first:
-                self._see(step, (hit,), Action.OBSERVED, "told with its rule's first hit")
-                continue
+        told = first_of_each(hits, hits)
+        for hit in told:
             action = Action.EXHAUSTED if hit.exhausted else reminder_of(hit)
             self._see(step, (hit,), action, "told on the next request")
-
-
-def _place_of(problem: Exception) -> str:
-    """Name a fault and where it lies; its own words may hold what a model or client wrote."""
-    frames = [problem.__traceback__]
-    while frames[-1] is not None and frames[-1].tb_next is not None:
-        frames.append(frames[-1].tb_next)
-    last = frames[-1]
-    place = f" in {last.tb_frame.f_code.co_name}, line {last.tb_lineno}" if last else ""
-    return f"{type(problem).__name__}{place}"
+        surfaces = {(hit.rule.name, hit.surface) for hit in told}
+        for hit in hits:
+            if (hit.rule.name, hit.surface) not in surfaces:
+                surfaces.add((hit.rule.name, hit.surface))
+                self._see(step, (hit,), Action.OBSERVED, "told with its rule's first hit")
 
 
 def _worth_reading(event: SseEvent) -> bool:

@@ -41,3 +41,13 @@ class Step:
     def over(self) -> bool:
         """Whether nothing more of this attempt counts."""
         return self.reissue or self.complete
+
+
+def place_of(problem: Exception) -> str:
+    """Name a fault and where it lies; its own words may hold what a model or client wrote."""
+    frames = [problem.__traceback__]
+    while frames[-1] is not None and frames[-1].tb_next is not None:
+        frames.append(frames[-1].tb_next)
+    last = frames[-1]
+    place = f" in {last.tb_frame.f_code.co_name}, line {last.tb_lineno}" if last else ""
+    return f"{type(problem).__name__}{place}"
