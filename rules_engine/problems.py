@@ -51,6 +51,7 @@ class Code(StrEnum):
     BAD_PATTERN = "bad-pattern"
     MATCHES_EMPTY = "matches-empty"
     PATTERN_NOTE = "pattern-note"
+    STRUCTURE_WITHOUT_TOOL = "structure-without-tool"
     UNSUPPORTED_TRIGGER = "unsupported-trigger"
     BAD_OVERRIDE = "bad-override"
 
@@ -158,6 +159,11 @@ FAULTS: Mapping[Code, Fault] = MappingProxyType(
         ),
         Code.PATTERN_NOTE: Fault(
             _N, "the pattern is used with a remark", "nothing, if that is meant"
+        ),
+        Code.STRUCTURE_WITHOUT_TOOL: Fault(
+            _E,
+            "structures are searched in the source of tool calls, of which the scope names none",
+            "add `tool` to `scope` or remove `astCondition`",
         ),
         Code.UNSUPPORTED_TRIGGER: Fault(
             _N, "triggers of this kind are not supported yet", "add a `condition`"

@@ -20,6 +20,12 @@ from rules_engine.rule import (
 )
 from rules_engine.scope import Surface
 from rules_engine.triggers.pattern import PatternTrigger
+from rules_engine.triggers.structure import (
+    StructureError,
+    StructureTrigger,
+    compile_structure,
+    languages_named,
+)
 
 
 class Reason(StrEnum):
@@ -65,6 +71,7 @@ class LiveRule:
     repeat_mode: RepeatMode
     repeat_gap: int
     patterns: tuple[PatternTrigger, ...] = ()
+    structures: tuple[StructureTrigger, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +103,13 @@ class _Accepted:
     """The usable triggers of a rule, or the reason why there are none."""
 
     patterns: tuple[PatternTrigger, ...] = ()
+    structures: tuple[StructureTrigger, ...] = ()
     reason: Reason | None = None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        return bool(self.patterns or self.structures)
 
 
 _Compiled = Mapping[str, PatternTrigger]
@@ -125,8 +137,8 @@ def build(
             taken.add(rule.name)
         accepted = _Accepted(reason=reason) if reason else _accept(rule, options, compiled)
         found += accepted.problems
-        if accepted.patterns:
-            live.append(_resolve(rule, options, modes, accepted.patterns))
+        if accepted.usable:
+            live.append(_resolve(rule, options, modes, accepted))
         listed.append(_list(rule, accepted, in_force=reason is None))
     return RuleSet(
         version=_version(rules, options),
@@ -150,7 +162,7 @@ def _dropped(rule: Rule, options: RuleSetOptions, taken: Iterable[str]) -> Reaso
 
 
 def _list(rule: Rule, accepted: _Accepted, *, in_force: bool) -> ListedRule:
-    if accepted.patterns:
+    if accepted.usable:
         return ListedRule(rule, Bucket.TTSR)
     if in_force and rule.always_apply:
         return ListedRule(rule, Bucket.ALWAYS, accepted.reason if rule.has_trigger else None)
@@ -164,17 +176,18 @@ def _accept(rule: Rule, options: RuleSetOptions, compiled: _Compiled) -> _Accept
     if not rule.has_trigger:
         return _Accepted(reason=Reason.NO_TRIGGER)
     patterns, problems = _compile(rule, compiled)
-    if rule.question or rule.ast_conditions:
-        field = "question" if rule.question else "astCondition"
-        problems = (*problems, Problem(Code.UNSUPPORTED_TRIGGER, rule.path, field))
+    structures, found = _compile_structures(rule)
+    problems += found
+    if rule.question:
+        problems += (Problem(Code.UNSUPPORTED_TRIGGER, rule.path, "question"),)
     if not options.enabled:
         return _Accepted(reason=Reason.TTSR_OFF, problems=problems)
     # With a question, the patterns only choose what is asked about: they never hit alone.
-    if rule.question or not rule.conditions:
+    if rule.question:
         return _Accepted(reason=Reason.NO_TRIGGER, problems=problems)
-    if not patterns or _reaches_nothing(rule):
+    if not (patterns or structures) or _reaches_nothing(rule):
         return _Accepted(reason=Reason.INVALID, problems=problems)
-    return _Accepted(patterns, problems=problems)
+    return _Accepted(patterns, structures, problems=problems)
 
 
 def _reaches_nothing(rule: Rule) -> bool:
@@ -211,11 +224,40 @@ def _pattern_problem(code: Code, rule: Rule, source: str, detail: str = "") -> P
     return Problem(code, rule.path, "condition", found=source, detail=detail)
 
 
+def _compile_structures(
+    rule: Rule,
+) -> tuple[tuple[StructureTrigger, ...], tuple[Problem, ...]]:
+    """Compile each structure alone; where no tool is watched there is no source to search."""
+    if rule.ast_conditions and not rule.may_watch(Surface.TOOL):
+        problem = Problem(Code.STRUCTURE_WITHOUT_TOOL, rule.path, "astCondition")
+        return (), (problem,)
+    named = _languages(rule)
+    triggers: list[StructureTrigger] = []
+    problems: list[Problem] = []
+    for source in rule.ast_conditions:
+        match compile_structure(source, named):
+            case StructureError(reason):
+                problem = Problem(
+                    Code.BAD_PATTERN, rule.path, "astCondition", found=source, detail=reason
+                )
+                problems.append(problem)
+            case trigger:
+                triggers.append(trigger)
+    return tuple(triggers), tuple(problems)
+
+
+def _languages(rule: Rule) -> frozenset[str]:
+    """Give the languages that the rule's globs name; none where one of them names none."""
+    globs = rule.globs or [token.glob for token in rule.scope if token.surface is Surface.TOOL]
+    named = [languages_named(glob.pattern if glob is not None else "") for glob in globs]
+    return frozenset().union(*named) if all(named) else frozenset()
+
+
 def _resolve(
     rule: Rule,
     options: RuleSetOptions,
     modes: Mapping[str, InterruptMode],
-    patterns: tuple[PatternTrigger, ...],
+    accepted: _Accepted,
 ) -> LiveRule:
     return LiveRule(
         rule=rule,
@@ -223,7 +265,8 @@ def _resolve(
         context_mode=rule.context_mode or options.context_mode,
         repeat_mode=rule.repeat_mode or options.repeat_mode,
         repeat_gap=rule.repeat_gap or options.repeat_gap,
-        patterns=patterns,
+        patterns=accepted.patterns,
+        structures=accepted.structures,
     )
 
 

@@ -179,14 +179,53 @@ def test_build_resolves_override_then_file_then_setting() -> None:
 
 
 @pytest.mark.parametrize(
-    "trigger", ["astCondition: a", "question: a?", "question: a?\ncondition: b"]
+    "trigger",
+    ["question: a?", "question: a?\ncondition: b", "question: a?\nastCondition: b"],
 )
 def test_build_says_which_triggers_are_not_supported(trigger: str) -> None:
-    """A question's patterns never hit alone; a structure beside a pattern costs nothing."""
+    """A question's patterns and structures never hit alone."""
     built = build([rule(trigger)], OPTIONS)
     assert (built.live, codes(built)) == ((), [Code.UNSUPPORTED_TRIGGER])
     assert shelves(built) == [(Bucket.INACTIVE, Reason.NO_TRIGGER)]
-    assert build([rule("astCondition: a\ncondition: b")], OPTIONS).live
+
+
+@pytest.mark.case(102)
+def test_build_goes_on_with_the_valid_structures() -> None:
+    """A broken structure is one problem and takes no other trigger with it."""
+    built = build([rule("astCondition: ['foo($A', bar($A)]")], OPTIONS)
+    assert [trigger.source for trigger in built.live[0].structures] == ["bar($A)"]
+    assert codes(built) == [Code.BAD_PATTERN]
+    problem = built.problems[0]
+    assert (problem.field, problem.found) == ("astCondition", "foo($A")
+
+
+def test_build_does_not_register_a_rule_of_broken_structures() -> None:
+    """Nothing usable is left, and the list says so."""
+    built = build([rule("astCondition: 'foo($A'")], OPTIONS)
+    assert (built.live, shelves(built)) == ((), [(Bucket.INACTIVE, Reason.INVALID)])
+
+
+def test_build_judges_structures_by_the_languages_of_the_globs() -> None:
+    """What parses somewhere, but in none of the files that the rule watches, is broken."""
+    loop = "astCondition: 'for $I := range $N { $$$B }'"
+    assert codes(build([rule(f"{loop}\nglobs: '*.go'")], OPTIONS)) == []
+    assert codes(build([rule(f"{loop}\nscope: tool:edit(*.go)")], OPTIONS)) == []
+    assert codes(build([rule(f"{loop}\nglobs: '*.py'")], OPTIONS)) == [Code.BAD_PATTERN]
+    assert codes(build([rule(f"{loop}\nglobs: ['*.py', 'src/**']")], OPTIONS)) == []
+
+
+def test_build_keeps_structures_to_tool_calls() -> None:
+    """With prose alone in the scope they can never hit; a pattern beside them still can."""
+    built = build([rule("astCondition: a\nscope: text")], OPTIONS)
+    assert (built.live, codes(built)) == ((), [Code.STRUCTURE_WITHOUT_TOOL])
+    built = build([rule("astCondition: a\ncondition: b\nscope: text")], OPTIONS)
+    assert built.live[0].structures == ()
+
+
+def test_build_shelves_structure_rules_elsewhere_when_switched_off() -> None:
+    """With TTSR off they are no triggers either."""
+    built = build([rule("astCondition: a")], replace(OPTIONS, enabled=False))
+    assert shelves(built) == [(Bucket.INACTIVE, Reason.TTSR_OFF)]
 
 
 def test_build_version_follows_rules_and_options_alone() -> None:
