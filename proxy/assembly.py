@@ -36,6 +36,7 @@ from proxy.store import StoreUnavailable
 from proxy.store.reopening import ReopeningStore
 from proxy.store.sqlite import SqliteStore
 from proxy.upstream import Upstream
+from proxy.wire import WireApi
 from proxy.wire.chat import ChatApi
 from proxy.workspace import SettingsFile, WorkspaceOptions, Workspaces
 from rules_engine.ruleset import RuleSet
@@ -53,13 +54,15 @@ def assemble(
     *,
     home: Path | None = None,
     follow: SettingsFile | None = None,
+    wire: WireApi | None = None,
 ) -> FastAPI:
     """Build the whole app; raises ConfigError for settings that cannot be used.
 
     `home`: where the user's own rules are looked for, instead of the user's home directory.
     `follow`: the settings file whose `ttsr` block is read again when it changes.
+    `wire`: reads and writes chat requests, instead of `ChatApi`.
     """
-    assembly = _Assembly(settings, drain, home or Path.home(), follow)
+    assembly = _Assembly(settings, drain, home or Path.home(), follow, wire or ChatApi())
     return create_app(
         settings,
         upstream=assembly.upstream,
@@ -77,7 +80,12 @@ def assemble(
 
 class _Assembly:
     def __init__(
-        self, settings: Settings, drain: Drain, home: Path, follow: SettingsFile | None
+        self,
+        settings: Settings,
+        drain: Drain,
+        home: Path,
+        follow: SettingsFile | None,
+        wire: WireApi,
     ) -> None:
         self.upstream = Upstream(settings)
         self.store = ReopeningStore(partial(SqliteStore.open, settings.db))
@@ -95,7 +103,7 @@ class _Assembly:
             settings=follow,
         )
         drain.at_stop(self.feed.end)
-        self._relay = Relay(self._services(drain), ChatApi())
+        self._relay = Relay(self._services(drain), wire)
 
     def _services(self, drain: Drain) -> Services:
         settings = self._settings
