@@ -1,36 +1,35 @@
-"""The connection to the API behind the proxy; the only one who opens any.
+"""The connection to the API behind the proxy; the only user of the HTTP client.
 
 HTTP/1.1 only, so that closing a response really cancels it: the socket is gone, in every phase,
-whatever happens to the task that asked. Redirects are answers, cookies and environment proxies
-do not exist.
+whatever happens to the task that asked. Redirects, cookies and environment proxies do not exist
+here, since requests go straight to httpx's transport.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import socket
-import ssl
-from collections.abc import AsyncIterator, Sequence
-from urllib.parse import SplitResult, unquote, urlsplit
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
 
+import anyio
 import httpx
 
 from proxy import codings
 from proxy.config import Settings, without_credentials
-from proxy.connection import Broken, Connection, Silent
 from proxy.errors import (
     BadRequest,
     ConnectFailed,
     FirstByteTimeout,
     IdleTimeout,
     UpstreamBroken,
+    UpstreamFault,
 )
 from proxy.headers import Field, first, to_upstream
 
-_KEEP_IDLE_SECONDS = 30.0
-# One of several addresses may be dead (IPv6 without a route); the next is tried soon.
-_ADDRESS_SECONDS = 2.0
+_KEEP_IDLE_CONNECTIONS = 30.0
+_Result = TypeVar("_Result")
 _METHODS_WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -41,11 +40,13 @@ class UpstreamResponse:
     without undoing any content coding; raises IdleTimeout or UpstreamBroken.
     """
 
-    def __init__(self, owner: Upstream, connection: Connection) -> None:
-        self.status = connection.status
-        self.headers: tuple[Field, ...] = tuple(connection.headers)
+    def __init__(self, owner: Upstream, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.headers: tuple[Field, ...] = tuple(response.headers.raw)
         self._owner = owner
-        self._connection = connection
+        self._stream = _async_stream(response)
+        self._network = response.extensions["network_stream"]
+        self._complete = False
         self._closed = False
 
     @property
@@ -54,8 +55,13 @@ class UpstreamResponse:
         return codings.decodable(codings.codings(self.headers))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while piece := await self._owner.read(self._connection):
-            yield piece
+        try:
+            async for piece in self._stream:
+                if piece:
+                    yield piece
+        except httpx.TransportError as problem:
+            raise self._owner.fault_in_body(problem) from None
+        self._complete = True
 
     async def decoded(self) -> AsyncIterator[bytes]:
         """Iterate the body with its content coding undone; raises UpstreamBroken on damage."""
@@ -71,30 +77,95 @@ class UpstreamResponse:
                 yield plain
 
     async def aclose(self) -> None:
-        """Give the connection back if the body is complete, else close its socket.
+        """Give the connection back if the body is complete, else close its socket at once.
 
-        Idempotent. It waits for nothing, so it is done even in a task that is being cancelled.
+        Idempotent; done even if the calling task is being cancelled.
         """
-        if not self._closed:
-            self._closed = True
-            self._owner.release(self._connection)
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self._complete:
+                # Aborts the transport before it first waits, so no cancellation can precede it.
+                await self._network.aclose()
+        finally:
+            await self._owner.see_through(self._stream.aclose())
+
+
+class _AsyncBody(httpx.AsyncByteStream):
+    """A request body that is read while it is sent; it must be as long as was announced."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], announced: bytes | None) -> None:
+        self._pieces = pieces
+        self._left = None if announced is None else int(announced)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._pieces:
+            if self._left is not None:
+                self._left -= len(piece)
+                self._check(self._left >= 0)
+            yield piece
+        self._check(not self._left)
+
+    def _check(self, fits: bool) -> None:  # noqa: FBT001 - a condition, like assert's
+        if not fits:
+            raise BadRequest("the request body is not as long as its Content-Length header says")
+
+
+class _Opening:
+    """One request until its answer's head has come, in a task of its own.
+
+    httpx's pool loses a connection if a plain task cancellation meets one of its locks, but not
+    if a cancel scope does; so it runs here, and only ever sees the scope.
+    """
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.reused = True
+
+    async def trace(self, event: str, _info: object) -> None:
+        if event == "connection.connect_tcp.started":
+            self.reused = False
+
+    async def run(
+        self, owner: Upstream, transport: httpx.AsyncBaseTransport, request: httpx.Request
+    ) -> UpstreamResponse | None:
+        with self.scope:
+            response = UpstreamResponse(owner, await transport.handle_async_request(request))
+            if not self.scope.cancel_called:
+                return response
+            # The head came in the very step in which the wait for it was given up.
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+        return None
 
 
 class Upstream:
     """Opens requests to the one API of the settings. Closed once, by `aclose`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         parts = urlsplit(settings.upstream_url)
         self.shown = without_credentials(settings.upstream_url)
         self._timeouts = settings.upstream
+        self._origin = httpx.URL(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
         self._base = parts.path.encode()
-        self._name = parts.hostname or ""
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
-        self._tls = _tls_context() if parts.scheme == "https" else None
-        self._host = _host_field(parts)
+        self._host = parts.netloc.rpartition("@")[2].encode(
+            "idna" if not parts.netloc.isascii() else "ascii"
+        )
         self._login = _basic_login(parts.username, parts.password)
-        self._connections: set[Connection] = set()
-        self._idle: list[tuple[Connection, float]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._transport = transport or httpx.AsyncHTTPTransport(
+            trust_env=False,
+            http1=True,
+            http2=False,
+            limits=httpx.Limits(
+                max_connections=None,
+                max_keepalive_connections=None,
+                keepalive_expiry=_KEEP_IDLE_CONNECTIONS,
+            ),
+        )
 
     async def open(
         self,
@@ -111,123 +182,87 @@ class Upstream:
         FirstByteTimeout, UpstreamBroken, BadRequest, or what `body` raises. Cancelling closes
         the socket.
         """
-        target = self._base + path + (b"?" + query if query else b"")
-        head = _request_head(method, target, self._fields(method, headers, body))
-        if not isinstance(body, bytes):
-            body = _as_long_as_announced(body, first(headers, b"content-length"))
-        connection = self._take_idle()
-        if connection is not None:
-            try:
-                return await self._exchange(connection, method, head, body)
-            except UpstreamBroken:
-                # RFC 9112 section 9.3.1: the upstream may close an idle connection just as we
-                # reuse it. If it had begun to answer, that answer would have been returned.
-                if not isinstance(body, bytes):
-                    raise
-        return await self._exchange(await self._connect(), method, head, body)
-
-    async def read(self, connection: Connection) -> bytes:
-        """Read on in an answer's body; raises IdleTimeout or UpstreamBroken."""
         try:
-            return await connection.read(self._timeouts.idle_timeout)
-        except Silent:
-            raise IdleTimeout(
+            return await self._send(method, path, query, headers, body)
+        except _StaleConnection as stale:
+            if not isinstance(body, bytes):
+                raise stale.fault from None
+        # RFC 9112 section 9.3.1: the upstream closed an idle connection just as we reused it.
+        return await self._send(method, path, query, headers, body)
+
+    async def see_through(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for `work`, which goes on to its end even if the waiting is cancelled."""
+        await asyncio.shield(self._spawn(work))
+
+    def fault_in_body(self, problem: httpx.TransportError) -> UpstreamFault:
+        """Say what a transport error means once the answer has begun."""
+        if isinstance(problem, httpx.TimeoutException):
+            return IdleTimeout(
                 f"the upstream {self.shown} sent nothing for {self._timeouts.idle_timeout:g} s in "
                 "mid-answer; raise upstream.idleTimeout if it may be silent for so long"
-            ) from None
-        except Broken as problem:
-            raise UpstreamBroken(
-                f"the upstream {self.shown} broke off in mid-answer ({problem})"
-            ) from None
-
-    def release(self, connection: Connection) -> None:
-        """Keep a connection for the next request if it allows one, else close it at once."""
-        if connection.reusable:
-            self._idle.append((connection, asyncio.get_running_loop().time()))
-        else:
-            connection.abort()
+            )
+        return UpstreamBroken(
+            f"the upstream {self.shown} broke off in mid-answer ({type(problem).__name__})"
+        )
 
     async def aclose(self) -> None:
-        """Close every connection."""
-        self._idle.clear()
-        lost = [connection.lost for connection in self._connections]
-        for connection in list(self._connections):
-            connection.abort()
-        await asyncio.gather(*lost)
+        """Close every connection and wait for what is still closing."""
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._transport.aclose()
 
-    async def _exchange(
-        self, connection: Connection, method: str, head: bytes, body: bytes | AsyncIterator[bytes]
+    async def _send(
+        self,
+        method: str,
+        path: bytes,
+        query: bytes,
+        headers: Sequence[Field],
+        body: bytes | AsyncIterator[bytes],
     ) -> UpstreamResponse:
-        try:
-            await connection.send(method, head, body, self._timeouts.idle_timeout)
-            await connection.head(self._timeouts.first_byte_timeout)
-        except Silent:
-            connection.abort()
-            raise FirstByteTimeout(
-                f"the upstream {self.shown} did not begin its answer within "
-                f"{self._timeouts.first_byte_timeout:g} s; raise upstream.firstByteTimeout "
-                "if it may take longer"
-            ) from None
-        except Broken as problem:
-            connection.abort()
-            raise UpstreamBroken(
-                f"the upstream {self.shown} broke off before it answered ({problem})"
-            ) from None
-        except BaseException:
-            connection.abort()
-            raise
-        return UpstreamResponse(self, connection)
-
-    def _take_idle(self) -> Connection | None:
-        """Take the youngest idle connection; drop what has been idle for too long."""
-        now = asyncio.get_running_loop().time()
-        while self._idle:
-            connection, since = self._idle.pop()
-            if connection.alive and now - since < _KEEP_IDLE_SECONDS:
-                return connection
-            connection.abort()
-        return None
-
-    async def _connect(self) -> Connection:
-        seconds = self._timeouts.connect_timeout
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._dial()
-        except TimeoutError:
-            raise ConnectFailed(
-                f"no connection to the upstream {self.shown} within {seconds:g} s; "
-                "check upstream.url, or raise upstream.connectTimeout"
-            ) from None
-        except (OSError, UnicodeError) as problem:
-            reason = getattr(problem, "strerror", None) or str(problem)
-            raise ConnectFailed(
-                f"no connection to the upstream {self.shown} ({reason}); "
-                "check upstream.url and that the API is running"
-            ) from None
-
-    async def _dial(self) -> Connection:
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(self._name, self._port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        for address in addresses[:-1]:
-            try:
-                async with asyncio.timeout(_ADDRESS_SECONDS):
-                    return await self._reach(address)
-            except OSError:  # TimeoutError is one
-                continue
-        return await self._reach(addresses[-1])
-
-    async def _reach(self, address: str) -> Connection:
-        _, connection = await asyncio.get_running_loop().create_connection(
-            Connection,
-            address,
-            self._port,
-            ssl=self._tls,
-            server_hostname=self._name if self._tls else None,
+        opening = _Opening()
+        timeouts = {
+            "connect": self._timeouts.connect_timeout,
+            "read": self._timeouts.first_byte_timeout,
+            "write": self._timeouts.idle_timeout,
+        }
+        request = httpx.Request(
+            method,
+            self._origin,
+            headers=self._fields(method, headers, body),
+            stream=_stream_of(body, headers),
+            extensions={
+                "timeout": timeouts,
+                "target": self._base + path + (b"?" + query if query else b""),
+                "trace": opening.trace,
+            },
         )
-        self._connections.add(connection)
-        connection.lost.add_done_callback(lambda _: self._connections.discard(connection))
-        return connection
+        try:
+            response = await self._cancellable(opening, request)
+        except httpx.TransportError as problem:
+            fault = self._fault_in_opening(problem)
+            if opening.reused and isinstance(problem, httpx.RemoteProtocolError | httpx.ReadError):
+                raise _StaleConnection(fault) from None
+            raise fault from None
+        # The transport reads this mapping again when the body is asked for.
+        timeouts["read"] = self._timeouts.idle_timeout
+        return response
+
+    async def _cancellable(self, opening: _Opening, request: httpx.Request) -> UpstreamResponse:
+        task = self._spawn(opening.run(self, self._transport, request))
+        try:
+            response = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            opening.scope.cancel()
+            if task.done() and not task.cancelled() and task.exception() is None:
+                orphan = task.result()
+                if orphan is not None:
+                    await orphan.aclose()
+            raise
+        if response is None:
+            raise asyncio.CancelledError
+        return response
 
     def _fields(
         self, method: str, headers: Sequence[Field], body: bytes | AsyncIterator[bytes]
@@ -245,40 +280,71 @@ class Upstream:
             fields.append((b"Transfer-Encoding", b"chunked"))
         return fields
 
+    def _fault_in_opening(self, problem: httpx.TransportError) -> UpstreamFault | BadRequest:
+        match problem:
+            case httpx.ConnectTimeout():
+                return ConnectFailed(
+                    f"no connection to the upstream {self.shown} within "
+                    f"{self._timeouts.connect_timeout:g} s; check upstream.url, or raise "
+                    "upstream.connectTimeout"
+                )
+            case httpx.ConnectError():
+                return ConnectFailed(
+                    f"no connection to the upstream {self.shown} ({problem}); "
+                    "check upstream.url and that the API is running"
+                )
+            case httpx.TimeoutException():
+                return FirstByteTimeout(
+                    f"the upstream {self.shown} did not begin its answer within "
+                    f"{self._timeouts.first_byte_timeout:g} s; raise upstream.firstByteTimeout "
+                    "if it may take longer"
+                )
+            case httpx.LocalProtocolError():
+                return BadRequest(f"the request cannot be passed on: {problem}")
+            case _:
+                return UpstreamBroken(
+                    f"the upstream {self.shown} broke off before it answered "
+                    f"({type(problem).__name__})"
+                )
 
-async def _as_long_as_announced(
-    body: AsyncIterator[bytes], announced: bytes | None
-) -> AsyncIterator[bytes]:
-    """Pass a body on; raises BadRequest where Content-Length says otherwise."""
-    left = None if announced is None else int(announced)
-    async for piece in body:
-        if left is not None:
-            left -= len(piece)
-            if left < 0:
-                break
-        yield piece
-    if left:
-        raise BadRequest("the request body is not as long as its Content-Length header says")
+    def _spawn(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Whoever waited has it; if nobody waits any more, nobody wants to know.
+            task.exception()
 
 
-def _request_head(method: str, target: bytes, fields: Sequence[Field]) -> bytes:
-    lines = [b"%b %b HTTP/1.1" % (method.encode("ascii"), target)]
-    lines += [b"%b: %b" % field for field in fields]
-    if any(b"\r" in line or b"\n" in line or b"\0" in line for line in lines):
-        raise BadRequest("the request cannot be passed on: a line of its head holds a line break")
-    return b"\r\n".join([*lines, b"", b""])
+class _StaleConnection(Exception):  # noqa: N818 - a state of the connection, named as one
+    """A reused connection was closed under the request, before any byte of an answer."""
+
+    def __init__(self, fault: UpstreamFault | BadRequest) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
 
 
-def _host_field(parts: SplitResult) -> bytes:
-    authority = parts.netloc.rpartition("@")[2]
-    return authority.encode("ascii" if authority.isascii() else "idna")
+def _stream_of(
+    body: bytes | AsyncIterator[bytes], headers: Sequence[Field]
+) -> httpx.AsyncByteStream:
+    if isinstance(body, bytes):
+        return httpx.ByteStream(body)
+    return _AsyncBody(body, first(headers, b"content-length"))
 
 
-def _tls_context() -> ssl.SSLContext:
-    # httpx's: SSL_CERT_FILE or SSL_CERT_DIR where they are set, else certifi's authorities.
-    context = httpx.create_ssl_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
+class _Stream(Protocol):
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+    def aclose(self) -> Coroutine[Any, Any, None]: ...
+
+
+def _async_stream(response: httpx.Response) -> _Stream:
+    stream = response.stream
+    assert isinstance(stream, httpx.AsyncByteStream)
+    return stream
 
 
 def _basic_login(user: str | None, password: str | None) -> bytes | None:
