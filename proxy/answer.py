@@ -49,6 +49,7 @@ _AFTER_END_MARK = 0.5  # seconds in which bytes behind the end mark are still pa
 _AFTER_FINISH_REASON = 5.0  # seconds of silence after which a finish reason is the end
 _KEEP_ALIVE = 10.0
 _STORE_PATIENCE = 0.25
+_EXHAUSTED = 422  # no SDK retries it; the same request would spend as many attempts again
 _ERROR_BODY = 4096  # bytes of an error answer that are read
 _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
@@ -98,15 +99,12 @@ class Answer(Response):
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
         client = Client(send)
-        recorder = self._context.recorder
         try:
             await until_client_leaves(
                 receive, lambda: self._serve(client), beside=lambda: self._pulse(client)
             )
         finally:
-            exchange = self._exchange
-            recorder.outcome = recorder.outcome or "client left"
-            recorder.close(exchange.turn.attempts, exchange.withheld_characters, exchange.usage)
+            self._record("client left")
 
     async def _serve(self, client: Client) -> None:
         try:
@@ -138,7 +136,7 @@ class Answer(Response):
             else:
                 await self._document(client, body)
         except Fault as fault:
-            self._end_as(fault.code)
+            self._record(fault.code)
             if client.started:
                 raise BrokenAnswer from fault
             await client.fault(fault)
@@ -215,6 +213,7 @@ class Answer(Response):
                 await self._pass_rest(client, body)
         await self._close_upstream()
         self._live = False
+        self._record("completed")
         await client.end()
 
     async def _pass_rest(self, client: Client, body: Body) -> None:
@@ -257,10 +256,11 @@ class Answer(Response):
         assert self._response is not None
         if not await self._store(left=step.failed) and self._context.fail_mode == "closed":
             raise LedgerDown("the ledger did not take what this turn leaves", retry_after=1)
-        self._end_as("failed" if step.failed else "completed")
+        self._record("failed" if step.failed else "completed")
         head = without_framing(to_client(self._response.headers))
         await self._close_upstream()
-        await client.whole(self._response.status, head, step.last)
+        status = _EXHAUSTED if step.exhausted else self._response.status
+        await client.whole(status, head, step.last)
 
     async def _pass_on(
         self, client: Client, response: UpstreamResponse, body: Body, ahead: bytes = b""
@@ -271,7 +271,7 @@ class Answer(Response):
         while data := await body.read():
             await client.write(data)
         done = "completed" if _success(response) else f"upstream status {response.status}"
-        self._end_as(done)
+        self._record(done)
         await client.end()
 
     # ---- between attempts
@@ -397,6 +397,7 @@ class Answer(Response):
             await self._store(left=True)
         await client.write(self._exchange.error(message, code))
         self._live = False
+        self._record(code)
         await client.end()
 
     async def _stop(self, client: Client) -> None:
@@ -407,7 +408,7 @@ class Answer(Response):
         elif client.started:
             raise BrokenAnswer
         else:
-            self._end_as(fault.code)
+            self._record(fault.code)
             await client.fault(fault)
 
     async def _pulse(self, client: Client) -> None:
@@ -450,6 +451,12 @@ class Answer(Response):
     def _end_as(self, outcome: str) -> None:
         recorder = self._context.recorder
         recorder.outcome = recorder.outcome or outcome
+
+    def _record(self, outcome: str) -> None:
+        """Write the turn's row; before the client knows that it is over, and may ask for it."""
+        self._end_as(outcome)
+        exchange, recorder = self._exchange, self._context.recorder
+        recorder.close(exchange.turn.attempts, exchange.withheld_characters, exchange.usage)
 
 
 class _Unanswered(Exception):  # noqa: N818 - named by what happened

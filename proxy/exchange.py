@@ -274,7 +274,8 @@ class Exchange:
         try:
             decoded = self._decoder.decode(event)
         except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
-            step.send += b"" if self._first else event.raw
+            ours = self._first or "[DONE]" in (event.data or "")  # our own end mark comes later
+            step.send += b"" if ours else event.raw
             return
         self._note(decoded, decoded.events)
         if not self._first:
@@ -314,7 +315,7 @@ class Exchange:
         """The attempt is over and was not abandoned: what was released now goes last."""
         if step.reissue:
             return
-        step.complete, step.broken, step.failed = True, broken, self._failed
+        step.complete, step.broken, step.failed = True, broken, step.failed or self._failed
         plain = self._first or self._is_document
         if not (plain or self._withheld or broken or self._failed):
             step.last += self._continuation.finish()
@@ -422,7 +423,7 @@ class Exchange:
         self._withheld = True
         self._drop_held(withhold.withheld)
         self._see(step, withhold.hits, Action.EXHAUSTED, "withheld")
-        step.failed = withhold.error
+        step.failed = step.exhausted = withhold.error
         if withhold.error:
             step.last += self._error(said)
         elif self._is_document:
