@@ -274,8 +274,9 @@ class Exchange:
         try:
             decoded = self._decoder.decode(event)
         except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
-            ours = self._first or "[DONE]" in (event.data or "")  # our own end mark comes later
-            step.send += b"" if ours else event.raw
+            # Behind a finish reason that was read, our own end mark follows.
+            marks_end = self._finish_seen and "[DONE]" in (event.data or "")
+            step.send += b"" if self._first or marks_end else event.raw
             return
         self._note(decoded, decoded.events)
         if not self._first:
