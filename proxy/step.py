@@ -24,7 +24,8 @@ class Step:
     close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
     open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
     orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
-    answer says that it failed. `fault`: a fault of ours switched the rules off for this turn.
+    answer says that it failed; `exhausted`: because no attempt was left. `fault`: a fault of ours
+    switched the rules off for this turn.
     """
 
     close_upstream: bool = False
@@ -34,6 +35,7 @@ class Step:
     last: bytes = b""
     broken: bool = False
     failed: bool = False
+    exhausted: bool = False
     fault: str = ""
     seen: list[Seen] = field(default_factory=list)
 
