@@ -5,7 +5,8 @@ Writes are whole events and one at a time; a client that leaves cancels the work
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any
 
 import anyio
 from starlette.types import Receive, Send
@@ -63,7 +64,7 @@ class Client:
 async def until_client_leaves(
     receive: Receive,
     work: Callable[[], Awaitable[None]],
-    beside: Callable[[], Awaitable[None]] | None = None,
+    beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
     """Run `work`, and cancel it at once when the client closes its connection.
 
