@@ -1,0 +1,45 @@
+"""Every hostile answer of the corpus, end to end through the real server, in three runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import Bench, benched
+from tests.support.corpus import cases
+from tests.support.trials import trial_of
+from tests.support.upstream import ScriptedUpstream
+from tests.support.verdicts import audited, interrupted, untouched
+
+pytestmark = pytest.mark.anyio
+
+TRIALS = [trial_of(played) for played in cases()]
+
+
+@pytest.fixture
+async def bench(
+    upstream: ScriptedUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Bench]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    async with benched(upstream, tmp_path, "FORBIDDEN") as running:
+        yield running
+
+
+async def test_without_rules_nothing_changes(bench: Bench) -> None:
+    """Status, fields, bytes and kind of ending are the upstream's, at any cutting."""
+    wrong = await untouched(bench, TRIALS)
+    assert not wrong, "\n".join(wrong)
+
+
+async def test_a_rule_that_only_reminds_changes_nothing_and_is_audited(bench: Bench) -> None:
+    """The audit names exactly the surfaces on which the pattern stands."""
+    wrong = await audited(bench, TRIALS)
+    assert not wrong, "\n".join(wrong)
+
+
+async def test_a_rule_that_interrupts_cuts_in_front_of_its_hit(bench: Bench) -> None:
+    """The client sees nothing of the event that completes the hit, then one legal stream."""
+    wrong = await interrupted(bench, TRIALS)
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,130 @@
+"""One hostile answer on trial: as replies of a scripted upstream, and what a proxy owes for it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from proxy.quirks import Profile
+from tests.support.corpus import Case
+from tests.support.upstream import Reply
+
+Surface = Literal["text", "thinking", "tool"]
+SURFACES: tuple[Surface, ...] = ("text", "thinking", "tool")
+_BLANK_LINE = re.compile(rb"(?:\r\n|\r(?!\n)|\n)(?:\r\n|\r|\n)")
+_LONGEST_STALL = 1.0  # seconds in which nobody can tell that the end will come
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where the first hit on a surface stands: its event's bytes are `body[start:end]`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An answer and its expectations.
+
+    hits: by surface, where the pattern stands. at_end: surfaces on which only the end of the
+    answer decides it, so that the upstream is read to its end. observed: several choices were
+    asked for, so that nothing is ever cut. undelivered: bytes (from, to) of calls that were never
+    finished. request: more fields of the client's request.
+    """
+
+    name: str
+    reply: Reply
+    pattern: str = "FORBIDDEN"
+    kind: str = "stream"
+    profile: Profile = field(default_factory=Profile)
+    hits: Mapping[Surface, Hit] = field(default_factory=dict)
+    request: Mapping[str, Any] = field(default_factory=dict)
+    at_end: frozenset[Surface] = frozenset()
+    observed: bool = False
+    undelivered: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def body(self) -> bytes:
+        return self.reply.body
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the client must see that the answer was cut off."""
+        return self.reply.terminate in {"abort", "reset"} and self.reply.framing != "close"
+
+    def cut_at(self, splits: tuple[int, ...]) -> Trial:
+        """Give the same answer in other reads."""
+        return replace(self, reply=replace(self.reply, splits=splits))
+
+    def gated(self, surface: Surface) -> Trial:
+        """Let the upstream say no more, once the hit is certain, until it is left."""
+        gates = {self.hits[surface].end: asyncio.Event()}
+        return replace(self, reply=replace(self.reply, gates=gates))
+
+
+def trial_of(played: Case) -> Trial:
+    """Put a case of the corpus on trial."""
+    rule = played.rule or {}
+    pattern = rule.get("pattern", "FORBIDDEN")
+    hits = {
+        surface: _hit(played.body, rule.get("first_hit", {}).get(surface))
+        for surface in SURFACES
+        if rule.get("hits", {}).get(surface)
+    }
+    # The corpus' tools have no argument that is known to carry source.
+    at_end: set[Surface] = {"tool"}
+    lenient = played.expected.get("lenient", {})
+    if "text" not in hits and re.search(pattern, lenient.get("text", "")):
+        # Some clients read the last event though its blank line is missing.
+        hits["text"] = _hit(played.body, {"bytes": len(played.body)})
+        at_end.add("text")
+    return Trial(
+        played.name,
+        _reply(played),
+        pattern,
+        played.kind,
+        played.profile,
+        hits,
+        at_end=frozenset(at_end),
+    )
+
+
+def _hit(body: bytes, first: Mapping[str, int] | None) -> Hit:
+    """Find the hit's event by the bytes after which it is certain; a document is one event."""
+    if first is None:
+        return Hit(0, len(body))
+    end = first["bytes"]
+    borders = [found.end() for found in _BLANK_LINE.finditer(body) if found.end() < end]
+    return Hit(max(borders, default=0), end)
+
+
+def _reply(played: Case) -> Reply:
+    """Script a case at its own pace, but for stalls that nobody should wait for."""
+    response = played.response
+    splits = played.sidecar.get("splits") or ()
+
+    def seconds(key: str) -> float:
+        return float(response.get(key, 0)) / 1000
+
+    packed = response.get("content_encoding") == "gzip"
+    framing = response.get("framing", "chunked")
+    ends = b"[DONE]" in played.body
+    return Reply(
+        played.body,
+        response["status"],
+        tuple(response.get("headers", {}).items()),
+        framing="chunked" if packed and framing == "content-length" else framing,
+        splits=splits if splits == "every_byte" else tuple(splits),
+        delay=0.0 if splits == "every_byte" else seconds("delay_ms"),
+        pauses={offset: pause / 1000 for offset, pause in response.get("pauses", [])},
+        header_delay=seconds("header_delay_ms"),
+        first_byte_delay=seconds("first_byte_delay_ms"),
+        gzip=packed,
+        trailers=tuple(response.get("trailers", {}).items()),
+        terminate=response.get("terminate", "clean"),
+        stall=seconds("stall_ms") if ends else min(seconds("stall_ms"), _LONGEST_STALL),
+    )
