@@ -111,14 +111,22 @@ def assembled(stream: bytes) -> JsonObject:
 
 @asynccontextmanager
 async def agent_at(
-    upstream: ScriptedUpstream, workspace: Path, *, home: Path | None = None, **settings: Any
+    upstream: ScriptedUpstream,
+    workspace: Path,
+    *,
+    home: Path | None = None,
+    grace: float = 0.5,
+    **settings: Any,
 ) -> AsyncIterator[Agent]:
     """A new conversation with a proxy of its own over `workspace`; `home` is empty by default."""
     given = settings_for(
         upstream, **({"workspace": str(workspace), "db": str(workspace / "ttsr.db")} | settings)
     )
     build = partial(assemble, home=home or workspace / "no-home")
-    async with running_proxy(given, build) as proxy, httpx.AsyncClient(timeout=30) as http:
+    async with (
+        running_proxy(given, build, grace=grace) as proxy,
+        httpx.AsyncClient(timeout=30) as http,
+    ):
         yield Agent(http, proxy)
 
 
