@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli import listening
+from proxy.cli.serving import listening
 from proxy.config import Settings
 
 TTSR = (sys.executable, "-c", "from proxy.cli import main; main()")
@@ -102,3 +102,14 @@ def test_listening_says_who_may_see_the_audit(listen: dict[str, str], words: str
     assert words in line
     assert "hunter2" not in line
     assert ":1234/audit" in line
+
+
+def test_demo_ends_quietly_when_its_reader_has_left(tmp_path: Path) -> None:
+    """`ttsr demo | head -1` prints one line and no traceback."""
+    with started("demo", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(10) == 0

@@ -1,9 +1,10 @@
-"""`ttsr …`: parse, call one function, print."""
+"""`serve`, `demo` and `tail`: commands that run the proxy or follow one."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,27 +18,12 @@ from proxy import tail as following
 from proxy.assembly import assemble
 from proxy.config import Loaded, Settings, load, without_credentials
 from proxy.drain import Drain
-from proxy.errors import ConfigError
 from proxy.gate import trust_of
 from proxy.logs import logging_to
 from proxy.server import Server, bound_socket
 from proxy.workspace import SettingsFile, rule_options
 
-cli = typer.Typer(
-    name="ttsr",
-    help="A proxy that enforces a project's rule files on any OpenAI-compatible API.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
 
-
-@cli.callback()
-def _commands() -> None:
-    """Enforce a project's rule files on any OpenAI-compatible API."""
-
-
-@cli.command()
 def serve(  # noqa: PLR0917 - one parameter a flag
     upstream: Annotated[
         str | None, typer.Option(help="Base URL of the API, such as https://api.openai.com/v1.")
@@ -78,7 +64,6 @@ def serve(  # noqa: PLR0917 - one parameter a flag
     run(loaded, lambda: load(flags, file=config).settings)
 
 
-@cli.command()
 def demo(
     *,
     keep: Annotated[
@@ -87,10 +72,9 @@ def demo(
 ) -> None:
     """Play an agent's conversation with a scripted model through the proxy, offline."""
     with logging_to(level="warning"), contextlib.suppress(KeyboardInterrupt):
-        demonstration.run(typer.echo, keep=keep)
+        demonstration.run(_say, keep=keep)
 
 
-@cli.command()
 def tail(
     url: Annotated[str, typer.Argument(help="Base URL of the proxy.")] = "http://127.0.0.1:8787",
     token: Annotated[
@@ -107,6 +91,14 @@ def tail(
     except following.TailError as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from None
+
+
+def _say(text: str) -> None:
+    """Print; what a reader who has left (such as `head`) does not want goes nowhere."""
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run(loaded: Loaded, again: Callable[[], Settings]) -> None:
@@ -138,12 +130,3 @@ def listening(settings: Settings, port: int) -> str:
         who = "closed until listen.token is set, because this address is reachable from outside"
     upstream = without_credentials(settings.upstream_url)
     return f"ttsr listens on {base}/v1 for {upstream}; audit: {base}/audit ({who})"
-
-
-def main() -> None:
-    """Run a command; settings that cannot be used end with one sentence and status 2."""
-    try:
-        cli()
-    except ConfigError as problem:
-        typer.echo(str(problem), err=True)
-        sys.exit(2)
