@@ -172,7 +172,8 @@ class Exchange:
         return Message(
             "assistant",
             self._front() + text + self._said,
-            self.turn.released_thinking + ("" if self._hides() else reasoning),
+            # Behind released text an attempt's reasoning is not shown.
+            self.turn.released_thinking + ("" if self.turn.released else reasoning),
             message.calls if whole else (),
         )
 
@@ -180,7 +181,7 @@ class Exchange:
         """What the turn leaves behind, or None. `left`: the client went away before its end."""
         pending = self.pending.abandoned(self._front(), self.turn.released_thinking)
         message = self._decoder.message(0)
-        if self._whole() and self._hides() and not self._profile.forbid_reasoning:
+        if self._whole() and self.turn.released and not self._profile.forbid_reasoning:
             pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
         injected = pending.splice.before or pending.splice.tool_notes or pending.splice.after
         if self.unplaceable or not injected:
@@ -196,10 +197,6 @@ class Exchange:
     def _whole(self) -> bool:
         """Whether the client got the newest attempt's message as it is."""
         return self._accepted and not self._withheld
-
-    def _hides(self) -> bool:
-        """Whether the newest attempt's reasoning is kept from the client."""
-        return bool(self.turn.released)
 
     # ---- one attempt
 
@@ -445,10 +442,7 @@ class Exchange:
         step.last, step.complete = b"", False
         self._watching = self._ended = False
         for held in self._held:
-            later = not self._first
-            step.send += (
-                self._continuation.later(held.event, held.decoded) if later else held.event.raw
-            )
+            step.send += self._passed(held.event, held.decoded)
         self._held.clear()
         self.held_bytes = 0
         if self._done:
@@ -456,6 +450,14 @@ class Exchange:
         known = self._ordinal > self._ordinal_at
         for event in left[known:]:
             self._unwatched(event, step)
+
+    def _passed(self, event: SseEvent, decoded: Decoded) -> bytes:
+        if self._first:
+            return event.raw
+        try:
+            return self._continuation.later(event, decoded)
+        except Exception:  # noqa: BLE001 - what cannot be written anew still says something
+            return event.raw
 
     def _complete(self, complete: Complete, step: Step) -> None:
         self._accepted = not complete.broken

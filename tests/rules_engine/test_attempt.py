@@ -189,15 +189,15 @@ def test_sealed_reasoning_marks_the_attempt() -> None:
 
 def test_calls_are_held_where_a_refusing_rule_may_admit_one() -> None:
     """Declared tools count, called ones too, and a call without a name may be any."""
-    watched = attempt(foo(scope="tool:edit"))
-    assert watched.calls_held([("edit",)])
-    assert not watched.calls_held([("deploy",)])
+    watched = attempt(foo(scope="tool:deploy"))
+    assert watched.calls_held([("deploy",)])
+    assert not watched.calls_held([("edit",)])
     watched.feed(ToolOpened(0, 0))
-    assert watched.calls_held([("deploy",)])
+    assert watched.calls_held([("edit",)])
     watched.feed(ToolNamed(0, 0, "write"))
-    assert not watched.calls_held([("deploy",)])
+    assert not watched.calls_held([("edit",)])
     watched.feed(ToolOpened(0, 1))
-    watched.feed(ToolNamed(0, 1, "edits"))
-    assert watched.calls_held([("deploy",)])
+    watched.feed(ToolNamed(0, 1, "deploy"))
+    assert watched.calls_held([("edit",)])
     quiet = ruleset(foo=rule_text(condition="x", scope="tool", interruptMode="never"))
     assert not attempt(quiet).calls_held([("edit",)])

@@ -1,0 +1,186 @@
+"""What holds for every turn over bytes, however they are cut into reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.conversation import Message
+from proxy.wire import AttemptMessage
+from rules_engine.policy import ReleaseMode, TurnOptions
+from rules_engine.rule import InterruptMode
+from rules_engine.scope import Surface
+from tests.support.attempts import DONE, USAGE, chunk, tool, wire
+from tests.support.attempts import attempts as odd_attempts
+from tests.support.chunks import at_offsets
+from tests.support.exchanges import exchange_of, message_of, rendered, serve
+from tests.support.grammar import check_stream
+from tests.support.random_turns import BROAD, Run, Wanted, answers, rule_set, rules
+from tests.support.rules import turn_of
+
+Script = list[tuple[tuple[Run, ...], list[int]]]
+RELEASES = st.sampled_from([ReleaseMode.SAFE, ReleaseMode.CUT, ReleaseMode.WHOLE])
+ALPHABET = BROAD + "\u2028`"
+
+
+def body_of(
+    answer: tuple[Run, ...], sizes: list[int], name: str = "a", *, usage: bool = True
+) -> bytes:
+    """A regular answer: its runs in deltas of these sizes, in turn."""
+    deltas: list[Any] = [{"role": "assistant", "content": ""}]
+    calls = 0
+    for run in answer:
+        pieces = _pieces(run.text, sizes)
+        if run.surface is Surface.TOOL:
+            deltas.append(tool(calls, "", id=f"{name}{calls}", name=run.name))
+            deltas += [tool(calls, piece) for piece in pieces]
+            calls += 1
+        else:
+            key = "content" if run.surface is Surface.TEXT else "reasoning_content"
+            deltas += [{key: piece} for piece in pieces]
+    chunks = [chunk(delta, answer_id=name) for delta in deltas]
+    finish = chunk(answer_id=name, finish="tool_calls" if calls else "stop")
+    counts = [chunk(answer_id=name, choices=[], usage=USAGE)] if usage else []
+    return wire(*chunks, finish, *counts, DONE)
+
+
+def _pieces(text: str, sizes: list[int]) -> list[str]:
+    pieces, at, turn = [], 0, 0
+    while at < len(text):
+        size = sizes[turn % len(sizes)]
+        pieces.append(text[at : at + size])
+        at, turn = at + size, turn + 1
+    return pieces
+
+
+SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
+SCRIPTS = st.lists(st.tuples(answers(alphabet=ALPHABET), SIZES), min_size=1, max_size=3)
+
+
+def bodies_of(script: Script, *, usage: bool = True) -> list[bytes]:
+    return [body_of(run, sizes, "abc"[n], usage=usage) for n, (run, sizes) in enumerate(script)]
+
+
+@given(
+    rules(),
+    SCRIPTS,
+    RELEASES,
+    st.lists(st.integers(1, 3000), min_size=1, max_size=30) | st.integers(0, 39).map(lambda n: [n]),
+)
+def test_any_cutting_into_reads_gives_the_same_turn(
+    wanted: list[Wanted],
+    script: Script,
+    release: ReleaseMode,
+    offsets: list[int],
+) -> None:
+    """Hits, batch, splice and the client's bytes are the body's, whatever the reads were."""
+    bodies, ruleset = bodies_of(script), rule_set(wanted)
+    options = TurnOptions(release=release)
+    whole = serve(exchange_of(turn_of(ruleset, options)), bodies)
+    # A list of one number stands for reads of that size.
+    size = offsets[0] % 40 + 1 if len(offsets) == 1 else 0
+    served = serve(
+        exchange_of(turn_of(ruleset, options)),
+        bodies,
+        lambda body: at_offsets(body, range(size, len(body), size) if size else offsets),
+    )
+    assert served.got == whole.got
+    assert served.seen == whole.seen
+    assert rendered(served.exchange) == rendered(whole.exchange)
+    assert served.exchange.turn.attempts == whole.exchange.turn.attempts
+
+
+@given(odd_attempts(), RELEASES, st.sampled_from(list(InterruptMode)))
+def test_answer_on_which_no_rule_acts_is_passed_byte_for_byte(
+    chunks: list[Any], release: ReleaseMode, mode: InterruptMode
+) -> None:
+    """Rules that watch everything and hit nothing change not one byte, at whatever end."""
+    ruleset = rule_set([Wanted(("never said", "(?=never)"), "text thinking tool", mode)])
+    body = wire(*chunks) + b": behind the end\n\ndata: cut off in the mid"
+    turn = turn_of(ruleset, TurnOptions(release=release))
+    served = serve(exchange_of(turn), [body], lambda whole: at_offsets(whole, range(0, 9999, 7)))
+    assert served.got == body
+    assert not served.seen
+
+
+@given(rules(), answers(alphabet=ALPHABET), SIZES, RELEASES, st.data())
+def test_quiet_rules_change_no_byte(
+    wanted: list[Wanted],
+    answer: tuple[Run, ...],
+    sizes: list[int],
+    release: ReleaseMode,
+    data: st.DataObject,
+) -> None:
+    """A hit that only leaves a reminder leaves the bytes of the answer alone."""
+    quiet = [Wanted(each.conditions, each.scope, InterruptMode.NEVER) for each in wanted]
+    body = body_of(answer, sizes)
+    offsets = data.draw(st.lists(st.integers(1, len(body))))
+    exchange = exchange_of(turn_of(rule_set(quiet), TurnOptions(release=release)))
+    assert serve(exchange, [body], lambda b: at_offsets(b, offsets)).got == body
+
+
+@given(rules(), SCRIPTS, RELEASES, st.booleans(), st.sampled_from([1, 2, 3]))
+def test_continued_stream_keeps_the_grammar_and_says_what_we_remember(
+    wanted: list[Wanted],
+    script: Script,
+    release: ReleaseMode,
+    usage: bool,  # noqa: FBT001 - drawn
+    caps: int,
+) -> None:
+    """Over several attempts the client gets one legal stream, and we know what it says."""
+    options = TurnOptions(release=release, max_interrupts_per_rule=caps, max_attempts=3)
+    exchange = exchange_of(turn_of(rule_set(wanted), options), include_usage=usage)
+    served = serve(exchange, bodies_of(script, usage=usage))
+    assert check_stream(served.got, include_usage=usage) == []
+    told, kept = message_of(served.got), exchange.client_message()
+    assert kept.text == told.text
+    assert kept.reasoning == told.reasoning
+    assert [(c.name, c.arguments) for c in kept.calls] == [
+        (c.name, c.arguments) for c in told.calls
+    ]
+
+
+def _prose(message: Message | AttemptMessage) -> tuple[str, str]:
+    return message.text, message.reasoning
+
+
+@given(rules(), SCRIPTS, st.integers(0, 3000), RELEASES)
+def test_what_a_client_that_leaves_has_is_known(
+    wanted: list[Wanted],
+    script: Script,
+    leaves: int,
+    release: ReleaseMode,
+) -> None:
+    """At any moment of a turn we know the text that the client has got so far."""
+    exchange = exchange_of(turn_of(rule_set(wanted), TurnOptions(release=release)))
+    got, left = b"", leaves
+    for body in bodies_of(script):
+        step = None
+        for data in at_offsets(body[:left], range(0, left, 5)):
+            step = exchange.read(data, 0.0)
+            got += step.send
+            if step.over:
+                break
+        if step is None or not step.complete:
+            assert _prose(exchange.client_message()) == _prose(message_of(got))
+        left -= len(body)
+        if left <= 0 or step is None or not step.reissue:
+            break
+        exchange.reissued(0.0)
+
+
+@given(rules(modes=[InterruptMode.ALWAYS]), SCRIPTS)
+def test_released_text_of_an_abandoned_attempt_is_what_the_splice_takes_off(
+    wanted: list[Wanted], script: Script
+) -> None:
+    """`strip` is the front of the client's message, and the model's message is what follows."""
+    exchange = exchange_of(turn_of(rule_set(wanted)))
+    served = serve(exchange, bodies_of(script))
+    if exchange.turn.attempts == 1:
+        return
+    splice = exchange.splice()
+    assert splice is not None
+    text = message_of(served.got).text
+    assert text.startswith(splice.strip)
