@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from rules_engine.dialect import DialectError, compile_pattern
 from rules_engine.problems import Code, Problem
@@ -206,7 +207,7 @@ def _compile(
     problems: list[Problem] = []
     for source in rule.conditions:
         try:
-            trigger = compiled.get(source) or PatternTrigger(compile_pattern(source))
+            trigger = compiled.get(source) or _trigger(source)
         except DialectError as error:
             problems.append(_pattern_problem(Code.BAD_PATTERN, rule, source, error.reason))
             continue
@@ -218,6 +219,12 @@ def _compile(
         problems += (_pattern_problem(Code.PATTERN_NOTE, rule, source, note) for note in notes)
         triggers.append(trigger)
     return tuple(triggers), tuple(problems)
+
+
+@lru_cache(maxsize=1024)
+def _trigger(source: str) -> PatternTrigger:
+    """Compile a condition once for all rule sets: every one of them has the bundled rules."""
+    return PatternTrigger(compile_pattern(source))
 
 
 def _pattern_problem(code: Code, rule: Rule, source: str, detail: str = "") -> Problem:

@@ -250,15 +250,22 @@ def _has_error(language: str, pattern: str) -> bool:
 
     A statement's end may be lacking: ast-grep is asked for expressions.
     """
-    if _holds(language, pattern, "ERROR"):
-        return True
+    suspects = _suspects(language, pattern)
+    # Out of a statement ast-grep takes the expression, which may be sound where the whole is not.
+    return "missing" in suspects or ("error" in suspects and _holds(language, pattern, "ERROR"))
+
+
+def _suspects(language: str, pattern: str) -> set[str]:
+    found: set[str] = set()
     pending = [SgRoot(_META_VARIABLE.sub("M", pattern), language).root()]
     while pending:
         node = pending.pop()
         pending += node.children()
-        if node.kind() in _CLOSERS and not node.text():
-            return True
-    return False
+        if node.kind() == "ERROR":
+            found.add("error")
+        elif node.kind() in _CLOSERS and not node.text():
+            found.add("missing")
+    return found
 
 
 def _unread(config: dict[str, Any], language: str) -> str | None:
