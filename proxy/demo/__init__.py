@@ -71,8 +71,10 @@ class _Agent:
 
     async def play(self) -> None:
         """Play every request of the story, then show the audit."""
+        while (await self.http.get("/readyz")).is_error:  # noqa: ASYNC110 - known by asking only
+            await anyio.sleep(0.05)
         rules = (await self.http.get("/audit")).json()["rules"]
-        self.say(report.opening(rules))
+        self.say(report.opening(rule for rule in rules if rule["state"] == "in_force"))
         for number, asked in enumerate(STORY, 1):
             await self._request(number, asked)
         hits = (await self.http.get("/audit/hits")).json()["hits"]
