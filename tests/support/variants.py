@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proxy.quirks import Profile
-from tests.support.trials import Hit, Surface, Trial
-from tests.support.upstream import SSE_HEADERS, Reply
+from tests.support.trials import SURFACES, Hit, Surface, Trial
+from tests.support.upstream import JSON_HEADERS, SSE_HEADERS, Reply
 
 PATTERN = r"crimson\s+otter"
+LATE = r"\botter\b(?! pup)"
 _HEAD = {"id": "cc-7", "object": "chat.completion.chunk", "created": 1750000000, "model": "alt"}
 _END: frozenset[Surface] = frozenset({"text", "thinking", "tool"})
 _CALLS: frozenset[Surface] = frozenset({"tool"})
@@ -22,8 +23,44 @@ _CALLS: frozenset[Surface] = frozenset({"tool"})
 def trials() -> list[Trial]:
     """Give all variants."""
     made = [*_framed(), *_encoded(), *_shaped(), *_reasoned(), *_called(), *_failed(), *_ended()]
+    made += _documents()
     assert len({trial.name for trial in made}) == len(made)
     return made
+
+
+def late_trials() -> list[Trial]:
+    """Give answers to `LATE`, whose hits only later text decides.
+
+    A hit is the events from where the match begins to where it is certain.
+    """
+    pup = [_say("An otter"), _say(" pu"), _say("p sleeps.")]
+    puffs = [_say("An otter"), _say(" pu"), _say("ffs.")]
+    word = [_say("The otter"), _say("s and an otter"), _say(", wet.")]
+    last = [_say("It is an"), _say(" otter")]
+    thought = [_raw(_chunk({"reasoning": t})) for t in ("an otter", "")]
+    told = [*thought, _say("Fine")]
+    parts = [_named(0, "edit_file"), _piece(0, '{"t": "an otter'), _piece(0, '"}')]
+    return [
+        _variant("late_no_hit", _told("\n", *pup)),
+        _variant("late_hit", _told("\n", *puffs), text=(1, 3)),
+        _variant("late_second_word", _told("\n", *word), text=(2, 3)),
+        _variant("late_at_the_mark", _told("\n", *last), at_end=_END, text=(2, 4)),
+        _variant("late_at_the_end", [_open(), *last, _stop()], at_end=_END, text=(2, 3)),
+        _variant("late_in_thought", _told("\n", *told), at_end=_END, thinking=(1, 5)),
+        _variant(
+            "late_in_a_call",
+            [_open(), *parts, _stop("tool_calls"), _done()],
+            at_end=_END,
+            tool=(2, 3),
+        ),
+        _variant(
+            "late_and_broken",
+            [_open(), *last],
+            reply={"terminate": "abort"},
+            at_end=_END,
+            text=(2, 2),
+        ),
+    ]
 
 
 def _variant(
@@ -36,9 +73,13 @@ def _variant(
     at_end: frozenset[Surface] = frozenset(),
     observed: bool = False,
     lost: Sequence[int] = (),
-    **hits: int,
+    **hits: int | tuple[int, int],
 ) -> Trial:
-    """Put events together. hits: surface to event number; lost: events never delivered."""
+    """Put events together.
+
+    hits: surface to event number, or to those of the match's begin and of its deciding;
+    lost: events never delivered.
+    """
     edges = [0]
     for event in events:
         edges.append(edges[-1] + len(event))
@@ -48,12 +89,17 @@ def _variant(
         Reply(b"".join(events), **settings),
         PATTERN,
         profile=profile or Profile(),
-        hits={s: Hit(edges[at], edges[at + 1]) for s, at in hits.items()},  # type: ignore[misc]
+        hits={surface: _hit(edges, hits[surface]) for surface in SURFACES if surface in hits},
         request=request or {},
         at_end=at_end,
         observed=observed,
         undelivered=tuple((edges[at], edges[at + 1]) for at in lost),
     )
+
+
+def _hit(edges: Sequence[int], events: int | tuple[int, int]) -> Hit:
+    begun, decided = (events, events) if isinstance(events, int) else events
+    return Hit(edges[begun], edges[decided + 1])
 
 
 def _raw(value: object, end: str = "\n", field: str = "data: ") -> bytes:
@@ -334,3 +380,45 @@ def _ended() -> list[Trial]:
         ),
         _variant("two_marks", [*_told("\n", _say("calm")), _done(), _stop(), _done()]),
     ]
+
+
+def _documents() -> list[Trial]:
+    call = {
+        "id": "c5",
+        "type": "function",
+        "function": {"name": "edit_file", "arguments": '{"t": "crimson otter"}'},
+    }
+    found = {
+        "document_text": {"content": "a crimson\notter"},
+        "document_thinking": {"content": "hm", "reasoning_content": "crimson otter"},
+        "document_tool": {"content": None, "tool_calls": [call]},
+        "document_calm": {"content": "a newt"},
+    }
+    return [
+        *(_document(name, message) for name, message in found.items()),
+        _document("document_behind_blanks", found["document_text"], ahead="\n\n \n"),
+        _document("document_without_type", found["document_text"], headers=()),
+        _document("page", "<html>crimson otter</html>", headers=(("content-type", "text/html"),)),
+        _document("listed_error", [{"error": {"message": "crimson otter", "code": 7}}]),
+    ]
+
+
+def _document(
+    name: str, said: object, *, ahead: str = "", headers: tuple[tuple[str, str], ...] = JSON_HEADERS
+) -> Trial:
+    """Make an answer that is no stream; its message is all that a rule may look at."""
+    value = said
+    surfaces: tuple[str, ...] = ()
+    if isinstance(said, dict):
+        choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": "stop"}
+        value = {**_HEAD, "object": "chat.completion", "choices": [choice]}
+        places = {"text": "content", "thinking": "reasoning_content", "tool": "tool_calls"}
+        surfaces = tuple(s for s, key in places.items() if "crimson" in str(said.get(key)))
+    body = (ahead + (value if isinstance(value, str) else json.dumps(value))).encode()
+    return Trial(
+        name,
+        Reply(body, headers=headers, framing="content-length"),
+        PATTERN,
+        kind="json",
+        hits={surface: Hit(0, len(body)) for surface in SURFACES if surface in surfaces},
+    )
