@@ -20,7 +20,7 @@ def cases_in(tree: ast.Module) -> Iterator[int]:
             continue
         for mark in node.decorator_list:
             if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.case":
-                yield from (each.value for each in mark.args if isinstance(each, ast.Constant))
+                yield from (int(ast.literal_eval(each)) for each in mark.args)
 
 
 @cache

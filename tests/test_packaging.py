@@ -67,7 +67,8 @@ def test_wheel_describes_itself(unpacked: Path) -> None:
     metadata = BytesParser().parsebytes((info / "METADATA").read_bytes())
     assert metadata["Name"] == "ttsr-proxy"
     assert metadata["License-Expression"] == "MIT"
-    assert metadata.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()
+    page = str(metadata.get_payload())
+    assert page.strip() == (ROOT / "README.md").read_text("utf-8").strip()
     assert "ttsr = proxy.cli:main" in (info / "entry_points.txt").read_text("utf-8")
 
 
