@@ -116,7 +116,7 @@ class _Assembly:
             store=self.store,
             audit=self.audit,
             rules=self._workspaces.ruleset,
-            agents=(*agents.collect(), *_own_tools(settings)),
+            agents=known_agents(settings),
             quirks=lambda model: quirks.profile_for(host, model, settings.upstream.profile, known),
             loopback=self._loopback,
             wall=_wall,
@@ -182,6 +182,11 @@ def _check_profile(setting: str | None, known: Sequence[quirks.Quirk]) -> None:
         quirks.explicit_profile(setting or "", known)
     except ValueError as problem:
         raise ConfigError(f"upstream.profile cannot be used: {problem}.") from None
+
+
+def known_agents(settings: Settings) -> tuple[agents.Agent, ...]:
+    """Give every agent whose tools are known, those of the settings last."""
+    return (*agents.collect(), *_own_tools(settings))
 
 
 def _own_tools(settings: Settings) -> tuple[agents.Agent, ...]:

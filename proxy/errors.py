@@ -4,7 +4,7 @@ Fault
 ├── ClientFault      BadRequest, Forbidden, Unauthorized, BodyTooLarge, UpgradeRequired
 ├── UpstreamFault    ConnectFailed, FirstByteTimeout, IdleTimeout, UpstreamBroken
 └── OurFault         Overloaded, Stopping, LedgerDown, RulesDown, BudgetSpent
-ConfigError stands apart: it is raised before anything is served.
+ConfigError and CannotRun stand apart: nothing is being served when they are raised.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from typing import ClassVar
 
 class ConfigError(Exception):
     """A setting that cannot be used; the message is one sentence for the person who wrote it."""
+
+
+class CannotRun(Exception):  # noqa: N818 - what became of a command, which may be nobody's error
+    """A command could not do what it was asked; the message says what, where, and what to do."""
 
 
 class Fault(Exception):  # noqa: N818 - the base says whose fault, the leaves say what

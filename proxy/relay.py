@@ -216,7 +216,7 @@ class Relay:
             forced_tool=asked.forced_tool,
             observe=observe,
         )
-        options = _options(settings, streaming=asked.stream)
+        options = turn_options(settings, streaming=asked.stream)
         delivered = _delivered(rules, found.view.delivered)
         return Turn(rules, facts, options, delivered, anyio.current_time())
 
@@ -297,7 +297,8 @@ def _delivered(rules: RuleSet, delivered: Mapping[Delivery, int]) -> Mapping[str
     return ages
 
 
-def _options(settings: Settings, *, streaming: bool) -> TurnOptions:
+def turn_options(settings: Settings, *, streaming: bool) -> TurnOptions:
+    """Take what a turn obeys out of the settings."""
     return TurnOptions(
         release=ReleaseMode(settings.release),
         hold_limit=settings.hold_limit,
