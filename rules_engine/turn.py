@@ -283,6 +283,14 @@ class Turn:
         last = last if forced is None else forced
         return () if last is None else (Release(last),)
 
+    def _release_prose(self) -> Sequence[Decision]:
+        """The end decided what stands in front of the first held call: it is clean."""
+        if self._whole:
+            return ()
+        extent = self._attempt.extent(0, calls=False, locked=False)
+        last = self._attempt.held.release(extent.text, extent.thinking, calls=False)
+        return () if last is None else (Release(last),)
+
     def _release_all(self) -> tuple[Decision, ...]:
         last = self._attempt.held.release_all()
         return () if last is None else (Release(last),)
@@ -338,7 +346,9 @@ class Turn:
         hits = tuple(each.hit for each in self._refused)
         kept = [each for each in self._batch if each not in self._refused]
         self._batch = kept
-        return [Withhold(hits, error, self._withheld("")), self._complete()]
+        prose = self._release_prose()
+        withheld = self._withheld(self._attempt.text())
+        return [*prose, Withhold(hits, error, withheld), self._complete()]
 
     def _complete(self) -> Complete:
         return Complete(() if self._facts.observe else tuple(each.hit for each in self._batch))

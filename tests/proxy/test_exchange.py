@@ -166,6 +166,16 @@ def test_withheld_call_ends_in_a_message_of_ours(before: str) -> None:
     assert [seen.action for seen in served.seen] == [Action.EXHAUSTED]
 
 
+def test_prose_in_front_of_a_withheld_call_is_not_lost() -> None:
+    """What was only held for what might have followed is clean once the end has come."""
+    rules = ruleset(foo=rule_text(condition=["end$", "secret"]))
+    exchange = exchange_of(turn_of(rules, TurnOptions(max_attempts=1)))
+    served = serve(exchange, [chat("I edit a sec", BAD_CALL)])
+    message = message_of(served.got)
+    assert message.text.startswith("I edit a sec\n\n")
+    assert message.text == exchange.client_message().text
+
+
 def test_withheld_call_can_be_an_error() -> None:
     """`onExhausted: error` gives an error event and no end mark."""
     options = TurnOptions(max_attempts=1, on_exhausted=OnExhausted.ERROR)
