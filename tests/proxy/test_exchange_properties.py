@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from proxy.conversation import Message
 from proxy.wire import AttemptMessage
+from rules_engine.decisions import Action
 from rules_engine.policy import ReleaseMode, TurnOptions
 from rules_engine.rule import InterruptMode
 from rules_engine.scope import Surface
@@ -184,3 +185,25 @@ def test_released_text_of_an_abandoned_attempt_is_what_the_splice_takes_off(
     assert splice is not None
     text = message_of(served.got).text
     assert text.startswith(splice.strip)
+
+
+@given(rules(), SCRIPTS, st.integers(1, 60), RELEASES, st.booleans())
+def test_broken_answer_is_never_made_to_look_complete(
+    wanted: list[Wanted],
+    script: Script,
+    events: int,
+    release: ReleaseMode,
+    breaks: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Wherever the upstream leaves off, no end mark is invented and we know what went out."""
+    *bodies, last = bodies_of(script, usage=False)
+    pieces = last.split(b"\n\n")
+    short = b"\n\n".join(pieces[: min(events, len(pieces) - 2)]) + b"\n\n"
+    exchange = exchange_of(turn_of(rule_set(wanted), TurnOptions(release=release)))
+    served = serve(exchange, [*bodies, short], breaks=breaks)
+    orderly = DONE in served.got
+    assert check_stream(served.got, include_usage=False, complete=orderly) == []
+    if exchange.turn.attempts > len(bodies) and b'"finish_reason": "' not in short:
+        assert not orderly or any(s.action is Action.EXHAUSTED for s in served.seen)
+        assert breaks is served.broken or orderly
+    assert _prose(exchange.client_message()) == _prose(message_of(served.got))
