@@ -217,11 +217,12 @@ class Answer(Response):
         await client.end()
 
     async def _pass_rest(self, client: Client, body: Body) -> None:
+        """Pass on what stands behind the end mark, a break there too."""
         try:
             while data := await body.read():
                 await client.write(bytes(self._exchange.pass_rest(data).send))
-        except UpstreamFault:
-            return
+        except UpstreamFault as fault:
+            raise BrokenAnswer from fault
 
     # ---- a whole answer
 
