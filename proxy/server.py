@@ -8,10 +8,11 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 
 import anyio
 import uvicorn
+from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from proxy.config import ListenSettings
@@ -22,6 +23,8 @@ from proxy.upgrades import DeafToH2c
 # Agents keep connections for minutes; closing first would meet their next request.
 _KEEP_ALIVE_SECONDS = 75
 _BACKLOG = 2048
+# What a client has to read what was written before its turn was cut.
+_LAST_READ_SECONDS = 1.0
 
 
 def bound_socket(listen: ListenSettings) -> socket.socket:
@@ -56,7 +59,7 @@ class Server(uvicorn.Server):
                 app,
                 http=DeafToH2c,
                 ws="none",
-                lifespan="on",
+                lifespan="off",
                 access_log=False,
                 log_config=None,
                 server_header=False,
@@ -67,6 +70,7 @@ class Server(uvicorn.Server):
             )
         )
         _quieten_uvicorn()
+        self._app = app
         self._drain = drain
         self._announce = announce
 
@@ -91,6 +95,20 @@ class Server(uvicorn.Server):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Run the app's lifespan around the server: what it raises is raised here.
+
+        uvicorn would log a traceback of it and end the process with a status of its own.
+        """
+        with self.capture_signals():
+            async with self._lifespan():
+                await super().serve(sockets)
+
+    def _lifespan(self) -> AbstractAsyncContextManager[object]:
+        if isinstance(self._app, Starlette):
+            return self._app.router.lifespan_context(self._app)
+        return nullcontext()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
         await super().startup(sockets)
@@ -100,9 +118,16 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting; turns under way have the drain's time."""
         async with anyio.create_task_group() as group:
-            group.start_soon(self._drain.run)
+            group.start_soon(self._let_go)
             await super().shutdown(sockets)
             group.cancel_scope.cancel()
+
+    async def _let_go(self) -> None:
+        """Drain, then cut the connections of clients that read nothing: uvicorn would wait."""
+        await self._drain.run()
+        await anyio.sleep(_LAST_READ_SECONDS)
+        for connection in tuple(self.server_state.connections):
+            connection.transport.abort()
 
 
 def _quieten_uvicorn() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import socket
 
@@ -9,6 +11,8 @@ from proxy.config import ListenSettings
 from proxy.drain import Drain
 from proxy.errors import ConfigError
 from proxy.server import Server, bound_socket
+from tests.support.proxy import running_proxy, settings_for
+from tests.support.upstream import Reply, ScriptedUpstream
 
 
 def test_a_free_port_is_bound() -> None:
@@ -47,3 +51,19 @@ def test_uvicorn_is_quiet_about_what_is_done_on_purpose(
     errors.error("Exception in ASGI application")
     logging.getLogger("uvicorn.access").warning("GET /?key=secret")
     assert [record.getMessage() for record in caplog.records] == ["Exception in ASGI application"]
+
+
+@pytest.mark.anyio
+async def test_client_that_reads_nothing_does_not_keep_the_proxy_from_stopping(
+    upstream: ScriptedUpstream,
+) -> None:
+    """Its turn is cut at the end of the grace, and so is its connection."""
+    upstream.script(Reply(b": more\n\n" * 4_000_000))
+    body = json.dumps({"messages": [{"role": "user", "content": "hi"}], "stream": True}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}"
+    async with asyncio.timeout(20):
+        async with running_proxy(settings_for(upstream), grace=0.1) as proxy:
+            reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, limit=1024)
+            writer.write(head.encode() + b"\r\n\r\n" + body)
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
