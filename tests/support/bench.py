@@ -21,7 +21,7 @@ from tests.support.trials import SURFACES, Trial, trial_of
 from tests.support.upstream import Exchange, Reply, Request, ScriptedUpstream
 from tests.support.wire import Answer, call
 
-AT_ONCE = 24
+AT_ONCE = 16
 _PATIENCE = 20.0  # seconds for one trial
 _NOTICE = 1.0  # seconds in which a closed connection is noticed
 _TOOLS = ["edit_file", "read_file", "get_time", "run_patch", "write", "bash"]

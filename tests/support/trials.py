@@ -38,7 +38,6 @@ class Trial:
 
     name: str
     reply: Reply
-    pattern: str = "FORBIDDEN"
     kind: str = "stream"
     profile: Profile = field(default_factory=Profile)
     hits: Mapping[Surface, Hit] = field(default_factory=dict)
@@ -85,7 +84,6 @@ def trial_of(played: Case) -> Trial:
     return Trial(
         played.name,
         _reply(played),
-        pattern,
         played.kind,
         played.profile,
         hits,

@@ -6,16 +6,27 @@ Each is a list of events as raw bytes; where the pattern is hit is said by the e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proxy.quirks import Profile
+from tests.support.handmade import (
+    HEAD,
+    call_named,
+    call_piece,
+    chunk,
+    done,
+    more_of,
+    opening,
+    raw,
+    say,
+    stop,
+    told,
+    variant,
+)
 from tests.support.trials import SURFACES, Hit, Surface, Trial
-from tests.support.upstream import JSON_HEADERS, SSE_HEADERS, Reply
+from tests.support.upstream import JSON_HEADERS, Reply
 
 PATTERN = r"crimson\s+otter"
 LATE = r"\botter\b(?! pup)"
-_HEAD = {"id": "cc-7", "object": "chat.completion.chunk", "created": 1750000000, "model": "alt"}
 _END: frozenset[Surface] = frozenset({"text", "thinking", "tool"})
 _CALLS: frozenset[Surface] = frozenset({"tool"})
 
@@ -23,7 +34,7 @@ _CALLS: frozenset[Surface] = frozenset({"tool"})
 def trials() -> list[Trial]:
     """Give all variants."""
     made = [*_framed(), *_encoded(), *_shaped(), *_reasoned(), *_called(), *_failed(), *_ended()]
-    made += _documents()
+    made += [*_crossed(), *_documents()]
     assert len({trial.name for trial in made}) == len(made)
     return made
 
@@ -33,29 +44,29 @@ def late_trials() -> list[Trial]:
 
     A hit is the events from where the match begins to where it is certain.
     """
-    pup = [_say("An otter"), _say(" pu"), _say("p sleeps.")]
-    puffs = [_say("An otter"), _say(" pu"), _say("ffs.")]
-    word = [_say("The otter"), _say("s and an otter"), _say(", wet.")]
-    last = [_say("It is an"), _say(" otter")]
-    thought = [_raw(_chunk({"reasoning": t})) for t in ("an otter", "")]
-    told = [*thought, _say("Fine")]
-    parts = [_named(0, "edit_file"), _piece(0, '{"t": "an otter'), _piece(0, '"}')]
+    pup = [say("An otter"), say(" pu"), say("p sleeps.")]
+    puffs = [say("An otter"), say(" pu"), say("ffs.")]
+    word = [say("The otter"), say("s and an otter"), say(", wet.")]
+    last = [say("It is an"), say(" otter")]
+    thought = [raw(chunk({"reasoning": t})) for t in ("an otter", "")]
+    thought.append(say("Fine"))
+    parts = [call_named(0, "edit_file"), more_of(0, '{"t": "an otter'), more_of(0, '"}')]
     return [
-        _variant("late_no_hit", _told("\n", *pup)),
-        _variant("late_hit", _told("\n", *puffs), text=(1, 3)),
-        _variant("late_second_word", _told("\n", *word), text=(2, 3)),
-        _variant("late_at_the_mark", _told("\n", *last), at_end=_END, text=(2, 4)),
-        _variant("late_at_the_end", [_open(), *last, _stop()], at_end=_END, text=(2, 3)),
-        _variant("late_in_thought", _told("\n", *told), at_end=_END, thinking=(1, 5)),
-        _variant(
+        variant("late_no_hit", told("\n", *pup)),
+        variant("late_hit", told("\n", *puffs), text=(1, 3)),
+        variant("late_second_word", told("\n", *word), text=(2, 3)),
+        variant("late_at_the_mark", told("\n", *last), at_end=_END, text=(2, 4)),
+        variant("late_at_the_end", [opening(), *last, stop()], at_end=_END, text=(2, 3)),
+        variant("late_in_thought", told("\n", *thought), at_end=_END, thinking=(1, 5)),
+        variant(
             "late_in_a_call",
-            [_open(), *parts, _stop("tool_calls"), _done()],
+            [opening(), *parts, stop("tool_calls"), done()],
             at_end=_END,
             tool=(2, 3),
         ),
-        _variant(
+        variant(
             "late_and_broken",
-            [_open(), *last],
+            [opening(), *last],
             reply={"terminate": "abort"},
             at_end=_END,
             text=(2, 2),
@@ -63,210 +74,126 @@ def late_trials() -> list[Trial]:
     ]
 
 
-def _variant(
-    name: str,
-    events: Sequence[bytes],
-    *,
-    reply: Mapping[str, Any] | None = None,
-    request: Mapping[str, Any] | None = None,
-    profile: Profile | None = None,
-    at_end: frozenset[Surface] = frozenset(),
-    observed: bool = False,
-    lost: Sequence[int] = (),
-    **hits: int | tuple[int, int],
-) -> Trial:
-    """Put events together.
-
-    hits: surface to event number, or to those of the match's begin and of its deciding;
-    lost: events never delivered.
-    """
-    edges = [0]
-    for event in events:
-        edges.append(edges[-1] + len(event))
-    settings = {"splits": tuple(edges[1:-1]), "headers": SSE_HEADERS} | dict(reply or {})
-    return Trial(
-        name,
-        Reply(b"".join(events), **settings),
-        PATTERN,
-        profile=profile or Profile(),
-        hits={surface: _hit(edges, hits[surface]) for surface in SURFACES if surface in hits},
-        request=request or {},
-        at_end=at_end,
-        observed=observed,
-        undelivered=tuple((edges[at], edges[at + 1]) for at in lost),
-    )
-
-
-def _hit(edges: Sequence[int], events: int | tuple[int, int]) -> Hit:
-    begun, decided = (events, events) if isinstance(events, int) else events
-    return Hit(edges[begun], edges[decided + 1])
-
-
-def _raw(value: object, end: str = "\n", field: str = "data: ") -> bytes:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{field}{text}{end}{end}".encode("utf-8", "surrogatepass")
-
-
-def _chunk(delta: object = None, finish: str | None = None, /, **more: Any) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta or {}, "finish_reason": finish}
-    return {**_HEAD, "choices": [choice], **more}
-
-
-def _say(text: str, finish: str | None = None, end: str = "\n", **more: Any) -> bytes:
-    return _raw(_chunk({"content": text}, finish, **more), end)
-
-
-def _open(end: str = "\n") -> bytes:
-    return _raw(_chunk({"role": "assistant", "content": ""}), end)
-
-
-def _stop(reason: str = "stop", end: str = "\n") -> bytes:
-    return _raw(_chunk({}, reason), end)
-
-
-def _done(end: str = "\n") -> bytes:
-    return _raw("[DONE]", end)
-
-
-def _call(**piece: Any) -> bytes:
-    return _raw(_chunk({"tool_calls": [piece]}))
-
-
-def _piece(index: int, arguments: str, **more: Any) -> bytes:
-    return _call(index=index, function={"arguments": arguments}, **more)
-
-
-def _named(index: int, name: str, arguments: str = "", **more: Any) -> bytes:
-    body = {"name": name, "arguments": arguments}
-    return _call(index=index, id=f"call_x{index}", type="function", function=body, **more)
-
-
-def _told(end: str, *middle: bytes) -> list[bytes]:
-    return [_open(end), *middle, _stop(end=end), _done(end)]
-
-
 def _framed() -> list[Trial]:
-    crlf = [_say(text, end="\r\n") for text in ("A crim", "son ot", "ter swims.")]
-    cr = [_say(text, end="\r") for text in ("On the bank a crimson", " otter", " rests.")]
-    bare = [_raw(_chunk({"content": t}), field="data:") for t in ("Two crimson ", "otters")]
-    pretty = json.dumps(_chunk({"content": "one crimson otter"}), indent=1).split("\n")
+    crlf = [say(text, end="\r\n") for text in ("A crim", "son ot", "ter swims.")]
+    cr = [say(text, end="\r") for text in ("On the bank a crimson", " otter", " rests.")]
+    bare = [raw(chunk({"content": t}), field="data:") for t in ("Two crimson ", "otters")]
+    pretty = json.dumps(chunk({"content": "one crimson otter"}), indent=1).split("\n")
     lines = "\n".join(f"data: {line}" for line in pretty) + "\n\n"
     noisy = [
-        b"id: 1\nretry: 900\n" + _say("The crimson"),
+        b"id: 1\nretry: 900\n" + say("The crimson"),
         b": waiting\n\n",
         b"event: ping\ndata: {}\n\n",
         b"data:\n\n",
-        b"id: 2\n" + _say(" otter again"),
+        b"id: 2\n" + say(" otter again"),
     ]
-    first = b"\xef\xbb\xbf" + _say("crimson otter", end="\r\n")
-    gone = [_say("a crimson"), _say(" otter")]
-    named = b"event: completion.chunk\n" + _say("the crimson otter")
+    first = b"\xef\xbb\xbf" + say("crimson otter", end="\r\n")
+    gone = [say("a crimson"), say(" otter")]
+    named = b"event: completion.chunk\n" + say("the crimson otter")
     return [
-        _variant("crlf_three_deltas", _told("\r\n", *crlf), reply={"splits": "every_byte"}, text=3),
-        _variant("cr_only", _told("\r", *cr), text=2),
-        _variant("bom_crlf_hit_first", [first, _stop(), _done()], reply={"splits": (1, 2)}, text=0),
-        _variant("no_space", [_open(), *bare, _stop(), _raw("[DONE]", field="data:")], text=2),
-        _variant("pretty_printed", _told("\n", lines.encode()), text=1),
-        _variant("noise_between_halves", _told("\n", *noisy), text=5),
-        _variant("own_event_name", _told("\n", named), text=1),
-        _variant("closed_to_end", _told("\n", *gone), reply={"framing": "close"}, text=2),
-        _variant("length_given", _told("\n", *gone), reply={"framing": "content-length"}, text=2),
-        _variant("packed", _told("\r\n", *gone), reply={"gzip": True}, text=2),
+        variant("crlf_three_deltas", told("\r\n", *crlf), reply={"splits": "every_byte"}, text=3),
+        variant("cr_only", told("\r", *cr), text=2),
+        variant("bom_crlf_hit_first", [first, stop(), done()], reply={"splits": (1, 2)}, text=0),
+        variant("no_space", [opening(), *bare, stop(), raw("[DONE]", field="data:")], text=2),
+        variant("pretty_printed", told("\n", lines.encode()), text=1),
+        variant("noise_between_halves", told("\n", *noisy), text=5),
+        variant("own_event_name", told("\n", named), text=1),
+        variant("closed_to_end", told("\n", *gone), reply={"framing": "close"}, text=2),
+        variant("length_given", told("\n", *gone), reply={"framing": "content-length"}, text=2),
+        variant("packed", told("\r\n", *gone), reply={"gzip": True}, text=2),
     ]
 
 
 def _encoded() -> list[Trial]:
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in "crimson otter")
-    plain = json.dumps(_chunk({"content": "@"}))
-    halves = [_raw(plain.replace("@", part)) for part in (escaped[:24], escaped[24:])]
+    plain = json.dumps(chunk({"content": "@"}))
+    halves = [raw(plain.replace("@", part)) for part in (escaped[:24], escaped[24:])]
     argument = json.dumps({"text": "@"}).replace("@", escaped)
     seen_last = plain.replace('"content": "@"', '"content": "crimson otter", "content": "a newt"')
     hit_last = plain.replace('"content": "@"', '"content": "a newt", "content": "crimson otter"')
-    bad = _say("\x00?").replace(b"\\u0000?", b"\xff\xfe\xf0\x9f")
-    long = _say("reed " * 20_000 + "crimson otter")
-    wide = [_say("die crimson\u2028"), _say("\u00a0otter \U0001f9a6")]
-    pair = [_raw(plain.replace("@", part)) for part in (r"\ud83e", r"\udda6 crimson", " otter")]
-    spelled = [_named(0, "edit_file"), _piece(0, argument[:31]), _piece(0, argument[31:])]
+    bad = say("\x00?").replace(b"\\u0000?", b"\xff\xfe\xf0\x9f")
+    long = say("reed " * 20_000 + "crimson otter")
+    wide = [say("die crimson\u2028"), say("\u00a0otter \U0001f9a6")]
+    pair = [raw(plain.replace("@", part)) for part in (r"\ud83e", r"\udda6 crimson", " otter")]
+    spelled = [call_named(0, "edit_file"), more_of(0, argument[:31]), more_of(0, argument[31:])]
     return [
-        _variant("escapes_cut", _told("\n", *halves), text=2),
-        _variant("escapes_in_arguments", _told("\n", *spelled), at_end=_CALLS, tool=3),
-        _variant("double_key_harmless_last", _told("\n", _raw(seen_last))),
-        _variant("double_key_hit_last", _told("\n", _raw(hit_last)), text=1),
-        _variant("bad_bytes_then_hit", _told("\n", bad, _say("crimson otter")), text=2),
-        _variant("long_line", _told("\n", long), reply={"splits": (400, 65_536, 99_000)}, text=1),
-        _variant("wide_spaces", _told("\n", *wide), reply={"splits": "every_byte"}, text=2),
-        _variant("pair_over_deltas", _told("\n", *pair), text=3),
+        variant("escapes_cut", told("\n", *halves), text=2),
+        variant("escapes_in_arguments", told("\n", *spelled), at_end=_CALLS, tool=3),
+        variant("double_key_harmless_last", told("\n", raw(seen_last))),
+        variant("double_key_hit_last", told("\n", raw(hit_last)), text=1),
+        variant("bad_bytes_then_hit", told("\n", bad, say("crimson otter")), text=2),
+        variant("long_line", told("\n", long), reply={"splits": (400, 65_536, 99_000)}, text=1),
+        variant("wide_spaces", told("\n", *wide), reply={"splits": "every_byte"}, text=2),
+        variant("pair_over_deltas", told("\n", *pair), text=3),
     ]
 
 
 def _shaped() -> list[Trial]:
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     counted = [
-        _say("crimson", usage=usage),
-        _say(" otter", usage=usage),
-        _stop(),
-        _raw({**_HEAD, "choices": [], "usage": usage}),
+        say("crimson", usage=usage),
+        say(" otter", usage=usage),
+        stop(),
+        raw({**HEAD, "choices": [], "usage": usage}),
     ]
     asked = {"stream_options": {"include_usage": True}}
     odd = [
-        _raw({**_HEAD, "choices": None}),
-        _say("crimson "),
-        _raw({**_HEAD, "choices": [{"index": 0, "delta": None, "finish_reason": ""}]}),
-        _raw({**_HEAD, "choices": []}),
-        _raw({"choices": [{"delta": {"content": "otter"}}]}),
+        raw({**HEAD, "choices": None}),
+        say("crimson "),
+        raw({**HEAD, "choices": [{"index": 0, "delta": None, "finish_reason": ""}]}),
+        raw({**HEAD, "choices": []}),
+        raw({"choices": [{"delta": {"content": "otter"}}]}),
     ]
-    nameless = [_raw({"choices": [{"delta": {"content": t}}]}) for t in ("crim", "son otter")]
+    nameless = [raw({"choices": [{"delta": {"content": t}}]}) for t in ("crim", "son otter")]
     twins = [
-        _raw({**_HEAD, "choices": [{"index": number, "delta": {"content": text}}]})
+        raw({**HEAD, "choices": [{"index": number, "delta": {"content": text}}]})
         for number, text in ((1, "crimson"), (0, "a heron"), (1, " otter"), (0, " stands"))
     ]
     parts = [
         {"content": [{"type": "text", "text": "crimson "}]},
         {"content": [{"type": "text", "text": "otter"}]},
     ]
-    whole = _raw({**_HEAD, "choices": [{"index": 0, "message": {"content": "a crimson otter"}}]})
-    grown = [_say(t, end="\r\n") for t in ("A crim", "A crimson ot", "A crimson otter naps")]
-    refused = _raw(_chunk({"refusal": "no crimson otter"}))
-    logged = _raw(_chunk({"content": "reeds"}) | {"note": "crimson otter"})
+    whole = raw({**HEAD, "choices": [{"index": 0, "message": {"content": "a crimson otter"}}]})
+    grown = [say(t, end="\r\n") for t in ("A crim", "A crimson ot", "A crimson otter naps")]
+    refused = raw(chunk({"refusal": "no crimson otter"}))
+    logged = raw(chunk({"content": "reeds"}) | {"note": "crimson otter"})
     return [
-        _variant("usage_everywhere", [*_told("\n", *counted)[:-2], _done()], request=asked, text=2),
-        _variant("odd_chunks_between", _told("\n", *odd), text=5),
-        _variant("nobody_named", [*nameless, _done()], text=1),
-        _variant("two_choices", _told("\n", *twins), request={"n": 2}, observed=True, text=3),
-        _variant("parts", _told("\n", *(_raw(_chunk(p)) for p in parts)), text=2),
-        _variant("message_only", [whole, _done()], text=0),
-        _variant(
-            "cumulative_crlf", _told("\r\n", *grown), profile=Profile(cumulative=True), text=3
-        ),
-        _variant("refusal_and_notes", _told("\n", refused, logged)),
+        variant("usage_everywhere", [*told("\n", *counted)[:-2], done()], request=asked, text=2),
+        variant("odd_chunks_between", told("\n", *odd), text=5),
+        variant("nobody_named", [*nameless, done()], text=1),
+        variant("two_choices", told("\n", *twins), request={"n": 2}, observed=True, text=3),
+        variant("parts", told("\n", *(raw(chunk(p)) for p in parts)), text=2),
+        variant("message_only", [whole, done()], text=0),
+        variant("cumulative_crlf", told("\r\n", *grown), profile=Profile(cumulative=True), text=3),
+        variant("refusal_and_notes", told("\n", refused, logged)),
     ]
 
 
 def _reasoned() -> list[Trial]:
-    both = _raw(_chunk({"reasoning_content": " otter?", "content": "All calm."}))
-    mixed = [_raw(_chunk({"reasoning": "a crimson"})), both, _say("crimson newt")]
+    both = raw(chunk({"reasoning_content": " otter?", "content": "All calm."}))
+    mixed = [raw(chunk({"reasoning": "a crimson"})), both, say("crimson newt")]
     details = [{"type": "reasoning.text", "text": "otter"}]
-    sorts = [_raw(_chunk({"thinking": "crimson "})), _raw(_chunk({"reasoning_details": details}))]
-    border = [_raw(_chunk({"reasoning_content": "crimson "})), _say("otter")]
+    sorts = [raw(chunk({"thinking": "crimson "})), raw(chunk({"reasoning_details": details}))]
+    border = [raw(chunk({"reasoning_content": "crimson "})), say("otter")]
     tags = [
-        _say(t) for t in ("<th", "ink>\na crim", "son otter</thi", "nk>\nNo. A crimson", " otter")
+        say(t) for t in ("<th", "ink>\na crim", "son otter</thi", "nk>\nNo. A crimson", " otter")
     ]
-    closing = [_say(t) for t in ("hm, reeds </", "think>crimson", " otter")]
+    closing = [say(t) for t in ("hm, reeds </", "think>crimson", " otter")]
     return [
-        _variant("thought_and_text", _told("\n", *mixed), thinking=2),
-        _variant("thoughts_in_two_fields", _told("\n", *sorts), thinking=2),
-        _variant("over_the_border", _told("\n", *border)),
-        _variant(
+        variant("thought_and_text", told("\n", *mixed), thinking=2),
+        variant("thoughts_in_two_fields", told("\n", *sorts), thinking=2),
+        variant("over_the_border", told("\n", *border)),
+        variant(
             "tags_cut",
-            _told("\n", *tags),
+            told("\n", *tags),
             profile=Profile(inline_think=True),
             reply={"splits": "every_byte"},
             thinking=3,
             text=5,
         ),
-        _variant(
+        variant(
             "closing_tag_only",
-            _told("\n", *closing),
+            told("\n", *closing),
             profile=Profile(start_in_think=True),
             text=3,
         ),
@@ -276,109 +203,186 @@ def _reasoned() -> list[Trial]:
 def _called() -> list[Trial]:
     apart = ['{"path":"a.md",', '"text":"reeds"}', '{"path":"b.md",', '"text":"crimson', ' otter"}']
     woven = [
-        _named(0, "edit_file"),
-        _named(1, "edit_file"),
-        _piece(0, apart[0]),
-        _piece(1, apart[2]),
-        _piece(1, apart[3]),
-        _piece(0, apart[1]),
-        _piece(1, apart[4]),
+        call_named(0, "edit_file"),
+        call_named(1, "edit_file"),
+        more_of(0, apart[0]),
+        more_of(1, apart[2]),
+        more_of(1, apart[3]),
+        more_of(0, apart[1]),
+        more_of(1, apart[4]),
     ]
-    stops = [_stop("tool_calls"), _done()]
+    stops = [stop("tool_calls"), done()]
     whole = {"name": "edit_file", "arguments": '{"text": "crimson otter"}'}
     crowd = {"content": "Off it goes.", "tool_calls": [{"index": 0, "id": "c9", "function": whole}]}
     spoken = {**crowd, "content": "A crimson otter!"}
     spoken["tool_calls"] = [{"index": 0, "id": "c9", "function": {**whole, "arguments": "{}"}}]
     loose = [
-        _call(function={"name": "edit_file", "arguments": '{"path": "a"}'}),
-        _call(function={"name": "edit_file", "arguments": '{"text": "crim'}),
-        _call(function={"arguments": 'son otter"}'}),
+        call_piece(function={"name": "edit_file", "arguments": '{"path": "a"}'}),
+        call_piece(function={"name": "edit_file", "arguments": '{"text": "crim'}),
+        call_piece(function={"arguments": 'son otter"}'}),
     ]
     same = [
-        _named(0, "get_time", "{}"),
-        _call(index=0, id="other", function={"name": "edit_file", "arguments": '{"a":"crimson'}),
-        _call(index=0, id="", function={"name": "", "arguments": ' otter"}'}),
+        call_named(0, "get_time", "{}"),
+        call_piece(
+            index=0, id="other", function={"name": "edit_file", "arguments": '{"a":"crimson'}
+        ),
+        call_piece(index=0, id="", function={"name": "", "arguments": ' otter"}'}),
     ]
-    given = _call(
+    given = call_piece(
         index=0, id="o", function={"name": "edit_file", "arguments": {"t": "crimson otter"}}
     )
     old = [
-        _raw(_chunk({"function_call": {"name": "edit_file", "arguments": '{"t":"crimson'}})),
-        _raw(_chunk({"function_call": {"arguments": ' otter"}'}})),
+        raw(chunk({"function_call": {"name": "edit_file", "arguments": '{"t":"crimson'}})),
+        raw(chunk({"function_call": {"arguments": ' otter"}'}})),
     ]
-    begun = [_named(0, "write"), _piece(0, '{"path":"a.py",'), _piece(0, '"content":"x = 1 # crim')]
+    begun = [
+        call_named(0, "write"),
+        more_of(0, '{"path":"a.py",'),
+        more_of(0, '"content":"x = 1 # crim'),
+    ]
     return [
-        _variant("woven_calls", [_open(), *woven, *stops], at_end=_CALLS, tool=7),
-        _variant(
+        variant("woven_calls", [opening(), *woven, *stops], at_end=_CALLS, tool=7),
+        variant(
             "all_in_one",
-            [_open(), _raw(_chunk(crowd, "tool_calls")), _done()],
+            [opening(), raw(chunk(crowd, "tool_calls")), done()],
             at_end=_CALLS,
             tool=1,
         ),
-        _variant("text_of_all_in_one", [_raw(_chunk(spoken, "tool_calls")), _done()], text=0),
-        _variant("no_ids_no_indices", [_open(), *loose, *stops], at_end=_CALLS, tool=3),
-        _variant("one_index_two_calls", [_open(), *same, *stops], at_end=_CALLS, tool=3),
-        _variant("arguments_as_object", [_open(), given, _stop(), _done()], at_end=_CALLS, tool=1),
-        _variant(
-            "old_call", [_open(), *old, _stop("function_call"), _done()], at_end=_CALLS, tool=2
+        variant("text_of_all_in_one", [raw(chunk(spoken, "tool_calls")), done()], text=0),
+        variant("no_ids_no_indices", [opening(), *loose, *stops], at_end=_CALLS, tool=3),
+        variant("one_index_two_calls", [opening(), *same, *stops], at_end=_CALLS, tool=3),
+        variant("arguments_as_object", [opening(), given, stop(), done()], at_end=_CALLS, tool=1),
+        variant(
+            "old_call", [opening(), *old, stop("function_call"), done()], at_end=_CALLS, tool=2
         ),
-        _variant(
+        variant(
             "source_streams",
-            [_open(), *begun, _piece(0, "son otter"), _piece(0, '\\n"}'), *stops],
+            [opening(), *begun, more_of(0, "son otter"), more_of(0, '\\n"}'), *stops],
             tool=4,
         ),
-        _variant(
+        variant(
             "text_then_calls",
-            [_open(), _say("Writing. "), *begun, _piece(0, 'son"}'), *stops],
+            [opening(), say("Writing. "), *begun, more_of(0, 'son"}'), *stops],
         ),
     ]
 
 
 def _failed() -> list[Trial]:
-    error = _raw({"error": {"message": "worker lost", "code": 500}})
-    calls = [_named(0, "edit_file"), _piece(0, '{"text": "reeds')]
+    error = raw({"error": {"message": "worker lost", "code": 500}})
+    calls = [call_named(0, "edit_file"), more_of(0, '{"text": "reeds')]
     cut = {"terminate": "abort"}
     return [
-        _variant("error_behind_hit", [_open(), _say("crimson otter"), error, _done()], text=1),
-        _variant("error_behind_half", [_open(), _say("crimson ott"), error, _done()]),
-        _variant("error_alone", [error, _done()]),
-        _variant("broken_in_half_a_hit", [_open(), _say("crimson ot")], reply=cut),
-        _variant("broken_in_a_call", [_open(), _say("So: "), *calls], reply=cut, lost=(2, 3)),
-        _variant(
+        variant("error_behind_hit", [opening(), say("crimson otter"), error, done()], text=1),
+        variant("error_behind_half", [opening(), say("crimson ott"), error, done()]),
+        variant("error_alone", [error, done()]),
+        variant("broken_in_half_a_hit", [opening(), say("crimson ot")], reply=cut),
+        variant("broken_in_a_call", [opening(), say("So: "), *calls], reply=cut, lost=(2, 3)),
+        variant(
             "broken_behind_a_call",
-            [_open(), _named(0, "get_time", "{}"), _say("")],
+            [opening(), call_named(0, "get_time", "{}"), say("")],
             reply=cut,
         ),
-        _variant(
+        variant(
             "broken_behind_a_hit",
-            [_open(), _named(0, "edit_file", '{"a": "crimson otter"}'), _say("")],
+            [opening(), call_named(0, "edit_file", '{"a": "crimson otter"}'), say("")],
             reply=cut,
             at_end=_CALLS,
             tool=1,
         ),
-        _variant("nothing_at_all", [b": hello\n\n"]),
+        variant("nothing_at_all", [b": hello\n\n"]),
     ]
 
 
 def _ended() -> list[Trial]:
-    tail = _raw(_chunk({"content": " otter"}, "stop"))
-    held = [*_told("\n", _say("calm")), b": bye\n", b"\n"]
-    behind = [*_told("\n", _say("calm")), _say("crimson otter"), b"data: {"]
+    tail = raw(chunk({"content": " otter"}, "stop"))
+    held = [*told("\n", say("calm")), b": bye\n", b"\n"]
+    behind = [*told("\n", say("calm")), say("crimson otter"), b"data: {"]
     open_end = {"terminate": "stall", "stall": 8.0}
-    split = [_say("crimson otter")[:50], _say("crimson otter")[50:]]
-    again = [_open(), _say("reeds"), _stop(), _say(" crimson"), _say(" otter"), _stop(), _done()]
+    split = [say("crimson otter")[:50], say("crimson otter")[50:]]
+    again = [opening(), say("reeds"), stop(), say(" crimson"), say(" otter"), stop(), done()]
     return [
-        _variant("hit_with_the_finish_and_no_mark", [_open(), _say("crimson"), tail], text=2),
-        _variant("hit_in_the_tail", [_open(), _say("crimson"), tail.rstrip()], at_end=_END, text=2),
-        _variant("hit_behind_the_finish", again, text=4),
-        _variant("hit_behind_the_mark", behind),
-        _variant("mark_then_silence", held, reply=open_end),
-        _variant(
+        variant("hit_with_the_finish_and_no_mark", [opening(), say("crimson"), tail], text=2),
+        variant("hit_in_the_tail", [opening(), say("crimson"), tail.rstrip()], at_end=_END, text=2),
+        variant("hit_behind_the_finish", again, text=4),
+        variant("hit_behind_the_mark", behind),
+        variant("mark_then_silence", held, reply=open_end),
+        variant(
             "mark_then_slow_bytes",
-            [*_told("\n", _say("calm")), *split],
-            reply={**open_end, "pauses": {len(b"".join(_told("\n", _say("calm")))): 0.25}},
+            [*told("\n", say("calm")), *split],
+            reply={**open_end, "pauses": {len(b"".join(told("\n", say("calm")))): 0.1}},
         ),
-        _variant("two_marks", [*_told("\n", _say("calm")), _done(), _stop(), _done()]),
+        variant("two_marks", [*told("\n", say("calm")), done(), stop(), done()]),
+    ]
+
+
+def _crossed() -> list[Trial]:
+    stops = [stop("tool_calls"), done()]
+    source = '{"path":"a.py","content":"crimson otter"}'
+    writes = {"index": 0, "id": "q", "function": {"name": "write", "arguments": source}}
+    second = {"index": 1, "delta": {"tool_calls": [writes]}}
+    woven = [
+        call_named(0, "write", '{"path":"a.py",'),
+        call_named(1, "write", '{"path":"b.py","content":"crimson'),
+        more_of(0, '"content":"x'),
+        more_of(1, " otter"),
+        more_of(0, '"}'),
+        more_of(1, '"}'),
+    ]
+    found = {"name": "edit_file", "arguments": '{"t":"crimson otter"}'}
+    edits = {"index": 0, "id": "z", "function": found}
+    everywhere = {
+        "reasoning_content": "crimson otter",
+        "content": "crimson otter",
+        "tool_calls": [edits],
+    }
+    nameless = call_piece(index=0, id="k", function={"arguments": '{"t":"crimson otter"}'})
+    named = call_piece(index=0, function={"name": "edit_file"})
+    fault = b'event: error\ndata: {"message":"x"}\n\n'
+    gaps = [opening("\r\n"), say("crimson", end="\r"), say(" otter"), stop(), done("\r")]
+    mark = b"\xef\xbb\xbf: hi\n\n"
+    cut = {"terminate": "abort"}
+    return [
+        variant(
+            "call_of_another_choice",
+            [raw({**HEAD, "choices": [second]}), *stops],
+            request={"n": 2},
+            observed=True,
+            tool=0,
+        ),
+        variant(
+            "tools_not_declared",
+            [opening(), call_named(0, "write", source[:-2]), more_of(0, '"}'), *stops],
+            request={"tools": None},
+            tool=1,
+        ),
+        variant("woven_sources", [opening(), *woven, *stops], tool=4),
+        variant(
+            "every_surface_at_once",
+            [opening(), raw(chunk(everywhere, "tool_calls")), done()],
+            at_end=_CALLS,
+            text=1,
+            thinking=1,
+            tool=1,
+        ),
+        variant("error_between_halves", [opening(), say("crimson"), fault, say(" otter")], text=3),
+        variant(
+            "mark_before_comment",
+            [mark, say("crimson otter"), stop(), done()],
+            reply={"splits": "every_byte"},
+            text=1,
+        ),
+        variant("ends_of_all_kinds", gaps, reply={"splits": "every_byte"}, text=2),
+        variant("name_comes_late", [opening(), nameless, named, *stops], at_end=_CALLS, tool=1),
+        variant(
+            "cut_short_in_a_call",
+            [opening(), call_named(0, "edit_file", '{"t":"crimson otter'), stop("length"), done()],
+            at_end=_CALLS,
+            tool=1,
+        ),
+        variant("end_in_a_call", [opening(), call_named(0, "edit_file", '{"t":"reeds')], lost=(1,)),
+        variant("mark_in_a_call", [opening(), call_named(0, "edit_file", '{"t":"reeds'), done()]),
+        variant("broken_behind_the_mark", told("\n", say("calm")), reply=cut),
+        variant("half_a_hit", told("\n", say("crimson"))),
     ]
 
 
@@ -411,14 +415,13 @@ def _document(
     surfaces: tuple[str, ...] = ()
     if isinstance(said, dict):
         choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": "stop"}
-        value = {**_HEAD, "object": "chat.completion", "choices": [choice]}
+        value = {**HEAD, "object": "chat.completion", "choices": [choice]}
         places = {"text": "content", "thinking": "reasoning_content", "tool": "tool_calls"}
         surfaces = tuple(s for s, key in places.items() if "crimson" in str(said.get(key)))
     body = (ahead + (value if isinstance(value, str) else json.dumps(value))).encode()
     return Trial(
         name,
         Reply(body, headers=headers, framing="content-length"),
-        PATTERN,
         kind="json",
         hits={surface: Hit(0, len(body)) for surface in SURFACES if surface in surfaces},
     )
