@@ -130,6 +130,21 @@ class Server(uvicorn.Server):
             connection.transport.abort()
 
 
+@asynccontextmanager
+async def serving(app: ASGIApp, drain: Drain | None = None) -> AsyncIterator[str]:
+    """Serve an app on a free port of the loopback address for a while; gives its origin."""
+    started = anyio.Event()
+    server = Server(app, drain or Drain(limit=10, grace=0), started.set)
+    with bound_socket(ListenSettings(port=0)) as sock:
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, [sock])
+            await started.wait()
+            try:
+                yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+            finally:
+                server.should_exit = True
+
+
 def _quieten_uvicorn() -> None:
     """Leave out what uvicorn says about things that we do on purpose, and its start and stop."""
     # Its access log shows queries, in which some APIs take keys.
