@@ -189,3 +189,23 @@ def test_long_line_is_searched_once(size: int, read_size: int) -> None:
         events += reader.feed(body[at : at + read_size])
         assert reader._scan == len(reader._buffer)
     assert [len(event.data or "") for event in events] == [size]
+
+
+def test_rest_hands_over_what_no_event_has_carried() -> None:
+    """Afterwards nothing is left, not even the LF of a CRLF that ended the last event."""
+    reader = SseReader()
+    assert len(reader.feed(b"data: a\r\n\r\ndata: b")) == 1
+    assert reader.rest() == b"\ndata: b"
+    assert reader.tail() is None
+
+
+def test_an_event_that_is_too_large_hands_over_each_byte_once() -> None:
+    """Whoever passes the rest on with every failure passes on the stream."""
+    reader, passed = SseReader(8), b""
+    for piece in (b"data: lo", b"ng", b"er\n\n", b"data: x\n\n"):
+        try:
+            assert reader.feed(piece) == ()
+        except EventTooLarge as problem:
+            passed += problem.rest
+    assert passed == b"data: longer\n\ndata: x\n\n"
+    assert reader.tail() is None
