@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
-from starlette.types import ASGIApp
 
 from proxy.assembly import assemble
-from proxy.config import ListenSettings, Settings
+from proxy.config import Settings
 from proxy.demo import report
 from proxy.demo.model import MODEL, ScriptedModel
 from proxy.demo.script import STORY, Asked
 from proxy.drain import Drain
-from proxy.server import Server, bound_socket
+from proxy.server import serving
 
 _RULES = Path(__file__).parent / "rules"
 _TOOLS = [
@@ -41,7 +39,7 @@ def run(say: Callable[[str], None], *, keep: bool) -> None:
 async def _play(folder: Path, say: Callable[[str], None], keep: bool) -> None:  # noqa: FBT001 - anyio.run passes by position
     shutil.copytree(_RULES, folder / ".omp" / "rules")
     model = ScriptedModel(answer for asked in STORY for answer in asked.answers)
-    async with _serving(model.app()) as upstream:
+    async with serving(model.app()) as upstream:
         settings = Settings.model_validate(
             {
                 "upstream": {"url": f"{upstream}/v1"},
@@ -53,7 +51,7 @@ async def _play(folder: Path, say: Callable[[str], None], keep: bool) -> None:  
         )
         drain = Drain(settings.limits.turns, grace=0)
         app = assemble(settings, drain, home=folder / "none")
-        async with _serving(app, drain) as proxy, httpx.AsyncClient(base_url=proxy) as http:
+        async with serving(app, drain) as proxy, httpx.AsyncClient(base_url=proxy) as http:
             await _Agent(http, model, say).play()
             if keep:
                 say(f"\nBase URL: {proxy}/v1\nAudit:    {proxy}/audit\nStop with Ctrl-C.")
@@ -130,18 +128,3 @@ def _assembled(stream: str) -> JsonObject:
         function = {"name": name, "arguments": arguments}
         message["tool_calls"] = [{"id": call_id, "type": "function", "function": function}]
     return message
-
-
-@asynccontextmanager
-async def _serving(app: ASGIApp, drain: Drain | None = None) -> AsyncIterator[str]:
-    """Serve an app on a free port of the loopback address; gives its origin."""
-    started = anyio.Event()
-    server = Server(app, drain or Drain(limit=10, grace=0), started.set)
-    with bound_socket(ListenSettings(port=0)) as sock:
-        async with anyio.create_task_group() as group:
-            group.start_soon(server.serve, [sock])
-            await started.wait()
-            try:
-                yield f"http://127.0.0.1:{sock.getsockname()[1]}"
-            finally:
-                server.should_exit = True
