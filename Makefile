@@ -1,5 +1,6 @@
 # `make demo` shows the main job offline; `make test` runs everything that must hold.
-# Each makes what it needs. PYTHON: the interpreter for the virtual environment, 3.11 or newer.
+# `make test-agents` drives real agents. Each makes what it needs.
+# PYTHON: the interpreter for the virtual environments, 3.11 or newer (aider: up to 3.12).
 # WORKERS: processes that share the tests, by default one a core.
 PYTHON ?= python3
 WORKERS ?= auto
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-agents lint clean
 .DELETE_ON_ERROR:
 
 # A stamp is written last, so that whatever breaks off is done again from its beginning.
@@ -30,11 +31,29 @@ demo: $(VENV)/.runtime ## play an agent's conversation with the scripted model; 
 test: $(VENV)/.dev ## run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS)
 
+# Real agents, each in an environment of its own: they pin what the others cannot use.
+AGENTS := .agents-node/.made $(addprefix .agents-venv/,$(addsuffix /.made,aider mini-swe-agent))
+
+.agents-node/.made: tests/agents/package.json
+	@command -v npm >/dev/null || { echo 'Node.js 20 or newer with npm is needed to run the agents' >&2; exit 1; }
+	mkdir -p $(@D)
+	cp $< $(@D)
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --ignore-scripts
+	@touch $@
+
+.agents-venv/%/.made: tests/agents/requirements-%.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+test-agents: $(VENV)/.dev $(AGENTS) ## drive real coding agents through the proxy; needs Node and npm
+	$(BIN)/python -m pytest tests/agents
+
 lint: $(VENV)/.dev ## style, formatting, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-clean: ## remove the virtual environment
-	rm -rf $(VENV)
+clean: ## remove what was installed
+	rm -rf $(VENV) .agents-node .agents-venv
