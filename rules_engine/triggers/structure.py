@@ -66,6 +66,7 @@ _LIKELY = ("typescript", *sorted(CODE - {"typescript"}))
 # These read any words as text or a scalar, so without a node of these kinds nothing was understood.
 _LAX: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "hcl": ("block", "attribute"),
         "html": ("element", "script_element", "style_element"),
         "yaml": ("block_mapping_pair", "block_sequence_item", "flow_mapping", "flow_sequence"),
     }
@@ -246,26 +247,29 @@ def _patterns(value: object) -> Iterator[str]:
 
 
 def _has_error(language: str, pattern: str) -> bool:
-    """Whether the pattern, once parsed, has a node of errors (which equals nothing) or lacks one.
-
-    A statement's end may be lacking: ast-grep is asked for expressions.
-    """
-    suspects = _suspects(language, pattern)
-    # Out of a statement ast-grep takes the expression, which may be sound where the whole is not.
-    return "missing" in suspects or ("error" in suspects and _holds(language, pattern, "ERROR"))
-
-
-def _suspects(language: str, pattern: str) -> set[str]:
-    found: set[str] = set()
-    pending = [SgRoot(_META_VARIABLE.sub("M", pattern), language).root()]
+    """Whether what a pattern asks for is broken, so that it could fit broken code at most."""
+    pending = [_asked(SgRoot(_META_VARIABLE.sub("M", pattern), language).root())]
     while pending:
         node = pending.pop()
-        pending += node.children()
+        if node.kind() in _CLOSERS and not node.text():
+            return True
         if node.kind() == "ERROR":
-            found.add("error")
-        elif node.kind() in _CLOSERS and not node.text():
-            found.add("missing")
-    return found
+            # Meta variables are spelt otherwise by ast-grep, which may make all the difference.
+            return _holds(language, pattern, "ERROR")
+        pending += node.children()
+    return False
+
+
+def _asked(node: SgNode) -> SgNode:
+    """Unwrap as ast-grep does: an expression is asked for, not the statement or file around it.
+
+    Where an expression cannot stand alone, the wrapping is an error and of no consequence.
+    """
+    while children := node.children():
+        if any(child.text() for child in children[1:]):
+            return node
+        node = children[0]
+    return node
 
 
 def _unread(config: dict[str, Any], language: str) -> str | None:

@@ -9,6 +9,7 @@ import pytest
 
 from proxy.config import load
 from proxy.workspace import (
+    BUILTINS,
     MOST_LIVE,
     RulesNotReady,
     SettingsFile,
@@ -18,7 +19,7 @@ from proxy.workspace import (
 )
 from rules_engine.problems import Code
 from rules_engine.rule import InterruptMode
-from rules_engine.ruleset import RuleSet, RuleSetOptions
+from rules_engine.ruleset import Reason, RuleSet, RuleSetOptions
 
 pytestmark = pytest.mark.anyio
 
@@ -328,3 +329,46 @@ def test_options_come_from_the_settings(tmp_path: Path) -> None:
     assert options.rules == RuleSetOptions(
         interrupt_mode=InterruptMode.TOOL_ONLY, disabled_rules=("a",), trust_user_only=True
     )
+
+
+@pytest.fixture
+def bundled(options: WorkspaceOptions) -> WorkspaceOptions:
+    return replace(options, builtins=BUILTINS)
+
+
+async def test_bundled_rules_are_in_force_behind_all_others(
+    project: Path, bundled: WorkspaceOptions
+) -> None:
+    """All 27, by name; a project's rule of the same name stands for a bundled one."""
+    write(project, "ts-no-any")
+    write(project, "zzz")
+    ruleset = await Workspaces(bundled).ruleset()
+    assert names(ruleset)[:2] == ["ts-no-any", "zzz"]
+    assert len(ruleset.live) == 28
+    assert ruleset.problems == ()
+    shadowed = [listed for listed in ruleset.listed if listed.reason]
+    assert [(listed.rule.path, listed.reason) for listed in shadowed] == [
+        ("builtin-defaults:ts-no-any.md", Reason.SHADOWED)
+    ]
+
+
+async def test_bundled_rules_can_be_switched_off(bundled: WorkspaceOptions) -> None:
+    """All at once, or by name; they stay in the list with the reason."""
+    off = replace(bundled, rules=RuleSetOptions(builtin_rules=False))
+    ruleset = await Workspaces(off).ruleset()
+    assert ruleset.live == ()
+    assert {listed.reason for listed in ruleset.listed} == {Reason.BUILTINS_OFF}
+    assert len(ruleset.listed) == 27
+    one = replace(bundled, rules=RuleSetOptions(disabled_rules=("go-ioutil", "ts-set-map")))
+    ruleset = await Workspaces(one).ruleset()
+    assert len(ruleset.live) == 25
+    switched = {listed.rule.name for listed in ruleset.listed if listed.reason == Reason.DISABLED}
+    assert switched == {"go-ioutil", "ts-set-map"}
+
+
+async def test_bundled_rules_take_the_mode_of_an_override(bundled: WorkspaceOptions) -> None:
+    """They never interrupt unless the settings say otherwise."""
+    options = RuleSetOptions(mode_overrides=("go-ioutil=always",))
+    ruleset = await Workspaces(replace(bundled, rules=options)).ruleset()
+    loud = [live.rule.name for live in ruleset.live if live.mode is not InterruptMode.NEVER]
+    assert loud == ["go-ioutil"]
