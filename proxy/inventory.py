@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from proxy.config import Settings, dsh_home
+from proxy.errors import CannotRun
 from proxy.gate import trust_of
 from proxy.workspace import WorkspaceOptions, Workspaces
+from rules_engine.frontmatter import parse_rule
 from rules_engine.problems import Code, Problem, Severity
 from rules_engine.rule import Bucket, InterruptMode, Rule
 from rules_engine.ruleset import ListedRule, Reason, RuleSet, RuleSetOptions, build
@@ -103,7 +105,10 @@ def take(settings: Settings, agent: str = "main", home: Path | None = None) -> I
     RulesNotReady where the rules could not be built.
     """
     ruleset = asyncio.run(_ruleset(settings, agent, home or Path.home()))
-    problems = (*ruleset.problems, *_of_dropped(ruleset.listed))
+    return _inventory(ruleset, (*ruleset.problems, *_of_dropped(ruleset.listed)))
+
+
+def _inventory(ruleset: RuleSet, problems: Sequence[Problem]) -> Inventory:
     unique = tuple(dict.fromkeys(problems))
     modes = {live.rule: live.mode for live in ruleset.live}
     listed = [_entry(each, modes.get(each.rule), unique) for each in ruleset.listed]
@@ -122,6 +127,33 @@ async def _ruleset(settings: Settings, agent: str, home: Path) -> RuleSet:
         return await workspaces.ruleset(role=agent)
     finally:
         workspaces.close()
+
+
+def alone(path: Path, agent: str) -> Inventory:
+    """One rule file by itself: no settings, no other rules, and `enabled` does not matter.
+
+    Raises CannotRun where it is no rule that could hit, or is not for this agent.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CannotRun(f"the rule file {path} cannot be read: {error.strerror}.") from None
+    rule, problems = parse_rule(content, path.stem, str(path), "file")
+    if rule is None:
+        raise CannotRun(_unusable(path, problems))
+    if not rule.admits_agent(agent):
+        words = ", ".join(rule.agents)
+        raise CannotRun(f"the rule {rule.name} is not for the agent {agent}, but for: {words}.")
+    ruleset = build((replace(rule, enabled=True),), RuleSetOptions(agent=agent), problems)
+    inventory = _inventory(ruleset, ruleset.problems)
+    if not ruleset.live and not rule.question:
+        raise CannotRun(_unusable(path, inventory.problems))
+    return inventory
+
+
+def _unusable(path: Path, problems: Iterable[Problem]) -> str:
+    told = "\n".join(f"  {problem.render()}" for problem in problems)
+    return f"{path} holds no trigger that could hit" + (f":\n{told}" if told else ".")
 
 
 def _of_dropped(listed: Iterable[ListedRule]) -> Iterator[Problem]:

@@ -136,6 +136,12 @@ def arguments(output: Output, families: Sequence[ToolFamily]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def position(text: str, at: int) -> tuple[int, int]:
+    """Line and column, both from 1, of a character of a text."""
+    start = text.rfind("\n", 0, at) + 1
+    return text.count("\n", 0, at) + 1, at - start + 1
+
+
 _NEUTRAL = ToolFamily((), (), paths=HEURISTIC[0].paths[:1], added=("text",))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 
 import typer
 
-from proxy.cli import serving
+from proxy.cli import authoring, checking, inspecting, serving, verifying
+from proxy.cli.options import COULD_NOT_RUN, document
 from proxy.errors import ConfigError
 
 cli = typer.Typer(
@@ -16,14 +18,42 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (serving.serve, serving.demo, serving.tail):
-    cli.command()(command)
+_COMMANDS: Mapping[str, Callable[..., None]] = {
+    "serve": serving.serve,
+    "demo": serving.demo,
+    "tail": serving.tail,
+    "list": inspecting.list_rules,
+    "show": inspecting.show,
+    "test": checking.try_output,
+    "scan": checking.scan,
+    "lint": inspecting.lint,
+    "prompt": inspecting.prompt,
+    "config": inspecting.config,
+    "new": authoring.new,
+    "migrate": authoring.migrate,
+    "verify": verifying.verify,
+}
+for name, command in _COMMANDS.items():
+    cli.command(name)(command)
 
 
 def main() -> None:
-    """Run a command; settings that cannot be used end with one sentence and status 2."""
+    """Run a command. What cannot be used ends with one sentence, or JSON, and status 2."""
     try:
+        if "--json" in sys.argv:
+            sys.exit(_for_programs())
         cli()
     except ConfigError as problem:
         typer.echo(str(problem), err=True)
-        sys.exit(2)
+        sys.exit(COULD_NOT_RUN)
+
+
+def _for_programs() -> int:
+    """Run a command whose reader is a program: a bad flag is told as JSON too."""
+    try:
+        return cli(standalone_mode=False) or 0
+    except typer.TyperException as problem:
+        document({"error": str(problem)})
+        return COULD_NOT_RUN
+    except typer.Abort:
+        return 1
