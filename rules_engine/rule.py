@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rules_engine.globs import Glob
@@ -67,6 +68,7 @@ class Rule:
 
     `scope`: empty means that the file's scope reaches nothing, not that it has none.
     `catch_all`: `CATCH_ALL` among the conditions stands for conditions that look like paths.
+    `lines`: where each field stands in the file, from 1; no part of what the rule says.
     """  # noqa: D205 - one sentence and its examples
 
     name: str
@@ -89,6 +91,7 @@ class Rule:
     reminder: str | None = None
     catch_all: bool = False
     origin: Origin = Origin.PROJECT
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def has_trigger(self) -> bool:

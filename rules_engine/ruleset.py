@@ -113,6 +113,9 @@ class _Accepted:
         return bool(self.patterns or self.structures)
 
 
+# Names under which a file may give its conditions, the one that wins first.
+_CONDITION_FIELDS = ("condition", "ttsr_trigger", "ttsrTrigger")
+
 _Compiled = Mapping[str, PatternTrigger]
 
 
@@ -180,7 +183,8 @@ def _accept(rule: Rule, options: RuleSetOptions, compiled: _Compiled) -> _Accept
     structures, found = _compile_structures(rule)
     problems += found
     if rule.question:
-        problems += (Problem(Code.UNSUPPORTED_TRIGGER, rule.path, "question"),)
+        line = rule.lines.get("question")
+        problems += (Problem(Code.UNSUPPORTED_TRIGGER, rule.path, "question", line),)
     if not options.enabled:
         return _Accepted(reason=Reason.TTSR_OFF, problems=problems)
     # With a question, the patterns only choose what is asked about: they never hit alone.
@@ -228,15 +232,17 @@ def _trigger(source: str) -> PatternTrigger:
 
 
 def _pattern_problem(code: Code, rule: Rule, source: str, detail: str = "") -> Problem:
-    return Problem(code, rule.path, "condition", found=source, detail=detail)
+    field = next((name for name in _CONDITION_FIELDS if name in rule.lines), "condition")
+    return Problem(code, rule.path, field, rule.lines.get(field), source, detail=detail)
 
 
 def _compile_structures(
     rule: Rule,
 ) -> tuple[tuple[StructureTrigger, ...], tuple[Problem, ...]]:
     """Compile each structure alone; where no tool is watched there is no source to search."""
+    line = rule.lines.get("astCondition")
     if rule.ast_conditions and not rule.may_watch(Surface.TOOL):
-        problem = Problem(Code.STRUCTURE_WITHOUT_TOOL, rule.path, "astCondition")
+        problem = Problem(Code.STRUCTURE_WITHOUT_TOOL, rule.path, "astCondition", line)
         return (), (problem,)
     named = _languages(rule)
     triggers: list[StructureTrigger] = []
@@ -245,7 +251,7 @@ def _compile_structures(
         match compile_structure(source, named):
             case StructureError(reason):
                 problem = Problem(
-                    Code.BAD_PATTERN, rule.path, "astCondition", found=source, detail=reason
+                    Code.BAD_PATTERN, rule.path, "astCondition", line, source, detail=reason
                 )
                 problems.append(problem)
             case trigger:

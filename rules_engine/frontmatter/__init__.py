@@ -169,6 +169,7 @@ def build_rule(document: Document, source: Source) -> Rule:
         repeat_mode=fields.choice("repeatMode", RepeatMode, Code.BAD_VALUE),
         repeat_gap=fields.count("repeatGap"),
         reminder=_reminder(fields),
+        lines=fields.lines(),
     )
 
 

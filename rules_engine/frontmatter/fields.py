@@ -73,6 +73,10 @@ class Fields:
         entry = self._entries.get(field)
         return None if entry is None else self._first_line + entry.line
 
+    def lines(self) -> Mapping[str, int]:
+        """Give the line of every field that is there."""
+        return {key: self._first_line + entry.line for key, entry in self._entries.items()}
+
     def text(self, field: str) -> str | None:
         """Give a string as written; None for a blank or missing one."""
         value = self.value(field)
