@@ -55,5 +55,8 @@ lint: $(VENV)/.dev ## style, formatting, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.dev ## write the documents that are made from the code
+	$(BIN)/python -m tests.support.command_docs > docs/commands.md
+
 clean: ## remove what was installed
 	rm -rf $(VENV) .agents-node .agents-venv
