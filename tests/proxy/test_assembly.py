@@ -35,7 +35,7 @@ def test_everything_is_ready_once_it_runs(tmp_path: Path) -> None:
         assert proxy.get("/healthz").json() == {"status": "ok"}
         assert proxy.get("/readyz").json() == {"status": "ready"}
         shown = proxy.get("/audit").json()
-        armed = [rule["name"] for rule in shown["rules"] if "interrupt_mode" in rule]
+        armed = [rule["name"] for rule in shown["rules"] if rule["state"] == "in_force"]
         assert armed == ["foo"]
         assert "hunter2" not in str(shown)
     assert (tmp_path / "state" / "t.db").exists()
