@@ -176,7 +176,7 @@ _OLD_KEYS = ("old_string", "oldString", "old_str", "old_text", "oldText")
 _PATCH_KEYS = ("patch", "patchText", "diff", "input", "")
 _SNIFFED = (PatchFormat.ENVELOPE, PatchFormat.UNIFIED, PatchFormat.SEARCH_REPLACE)
 
-HEURISTIC: tuple[ToolFamily, ...] = (
+LIKELY_SOURCE: tuple[ToolFamily, ...] = (
     ToolFamily(
         tools=(),
         canonical=("write",),
@@ -191,6 +191,11 @@ HEURISTIC: tuple[ToolFamily, ...] = (
         removed=(*_OLD_KEYS, *(f"edits[].{key}" for key in _OLD_KEYS)),
     ),
     ToolFamily(tools=(), canonical=(), paths=_PATH_KEYS, added=("after", "code", "text")),
+)
+"""Arguments that carry new source in most tools that have them."""
+
+HEURISTIC: tuple[ToolFamily, ...] = (
+    *LIKELY_SOURCE,
     ToolFamily(
         tools=(),
         canonical=("edit",),

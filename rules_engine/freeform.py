@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from rules_engine.families import HEURISTIC, PatchFormat, ToolFamily, canonical_of
@@ -9,6 +10,11 @@ from rules_engine.growth import Growth, Joiner
 from rules_engine.patches import patch_reader
 from rules_engine.reader import Reader
 from rules_engine.sections import PatchText, Window
+
+# An envelope, a diff, a marker, a fence, or a file's name in front of one of these.
+_OPENS_PATCH = re.compile(
+    r"\*\*\* Begin Patch|(?:---|\+\+\+|diff|Index:) |@@|<{5}|-{5}|`{3}|~{3}|\S+\s*$"
+)
 
 
 class FreeformReader(Reader):
@@ -20,6 +26,7 @@ class FreeformReader(Reader):
         self._told = 0
         self._patches: list[PatchText] = []
         self._plain: Window | None = None
+        self._unknown = not families
         formats = _freeform_formats(families)
         canonical = tuple(name for family in families for name in canonical_of(family))
         lent = tuple(dict.fromkeys((*self._own, *canonical)))
@@ -34,9 +41,9 @@ class FreeformReader(Reader):
         if not formats:
             self._plain = self._whole(lent)
 
-    def _whole(self, names: tuple[str, ...]) -> Window:
+    def _whole(self, names: tuple[str, ...], known: int = 0) -> Window:
         window = Window("input", self._growth, names, self._named_at)
-        window.settle((), 0)
+        window.settle((), known)
         self._windows.add(window)
         return window
 
@@ -45,12 +52,25 @@ class FreeformReader(Reader):
         self._pass_on()
 
     def _pass_on(self) -> None:
+        if self._unknown and self._plain is None:
+            self._look_at_first_line()
         piece, start = self._growth.since(self._told), self._told
         self._told = self._growth.length
         if self._plain is not None:
             self._windows.touch(self._plain)
         new = [w for patch in self._patches for w in patch.feed(piece, start, self._windows)]
         _settle_all(self._windows.add_in_order(new))
+
+    def _look_at_first_line(self) -> None:
+        """An input of an unknown tool whose first line opens no patch is matched as it stands."""
+        line, ended, rest = self._growth.text.lstrip().partition("\n")
+        if not ended:
+            return
+        self._unknown = False
+        if not _OPENS_PATCH.match(line):
+            known = self._growth.arrival(self._growth.length - len(rest))
+            self._patches = []
+            self._plain = self._whole(self._own, known)
 
     def _finish(self) -> None:
         self._joiner.end(self._fed)

@@ -23,6 +23,7 @@ from rules_engine.claims import (
 )
 from rules_engine.families import (
     HEURISTIC,
+    LIKELY_SOURCE,
     PatchFormat,
     ToolFamily,
     possible_names,
@@ -97,6 +98,7 @@ class ArgumentsReader(Reader):
 
     def _begin(self, families: tuple[ToolFamily, ...]) -> None:
         self._claims = Claims(families or HEURISTIC)
+        self._likely = Claims(LIKELY_SOURCE)
         self._guessing = not families
         self._decoder = ArgumentDecoder(self._claims.unwraps)
         self._seen = Seen()
@@ -118,15 +120,23 @@ class ArgumentsReader(Reader):
             case ChangeKind.GREW if change.leaf is not None:
                 self._grow(self._entries.get(change.leaf.number), change.piece, change.start)
             case _:
-                if self._claims.guides(change.path) or self._claims.excludes(change.path):
+                if self._tells(change.path):
                     self._resolve()
 
     def _open(self, leaf: Leaf, told: int = 0) -> None:
         claims = self._claims.on(leaf.path)
+        if not claims and not self._tells(leaf.path) and not self._claims.removes(leaf.path):
+            # No family of this name has such an argument: another agent's tool is called so.
+            claims = self._likely.on(leaf.path)
         if claims:
             entry = _Entry(leaf, _key(leaf.path), list(claims), told)
             self._entries[leaf.number] = entry
             self._decide(entry)
+
+    def _tells(self, path: ArgumentPath) -> bool:
+        """Say whether the value at `path` says something about other arguments."""
+        claims = self._claims
+        return claims.guides(path) or claims.excludes(path) or self._likely.guides(path)
 
     def _grow(self, entry: _Entry | None, piece: str, start: int) -> None:
         if entry is None:

@@ -73,3 +73,24 @@ def test_freeform_input_that_is_empty_gives_nothing() -> None:
     reader = make_reader(FAMILIES, freeform=True)
     reader.close()
     assert (reader.names, reader.sections) == ((), ())
+
+
+def test_unknown_input_whose_first_line_opens_no_patch_is_read_as_it_stands() -> None:
+    """From its first line's end on it is one section, so that a hit need not wait for the end."""
+    reader = make_reader((), freeform=True)
+    reader.name("run_patch")
+    reader.feed("*** Beg")
+    assert reader.sections == ()
+    reader.feed("in\n+ some te")
+    (section,) = reader.sections
+    assert section.text == "*** Begin\n+ some te"
+    assert (section.settled, section.settled_at) == (True, len("*** Begin\n"))
+
+
+def test_unknown_input_that_opens_a_patch_waits_for_its_sections() -> None:
+    """An envelope's header keeps the input from being matched as plain text."""
+    reader = make_reader((), freeform=True)
+    reader.name("run_patch")
+    reader.feed("*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** End Patch\n")
+    reader.close()
+    assert [section.text for section in reader.sections] == ["new"]

@@ -464,3 +464,15 @@ def test_reader_takes_only_what_is_new() -> None:
     assert [(s.text, s.settled) for s in reader.take()] == [("c", False)]
     reader.feed('"')
     assert [(s.text, s.settled) for s in reader.take()] == [("", True)]
+
+
+def test_argument_that_no_family_of_the_name_has_is_read_while_it_streams() -> None:
+    """Another agent's tool may be called so: what carries source in most tools is matched."""
+    reader = make_reader(
+        (ToolFamily(("edit_file",), ("edit",), ("path",), ("content",)),), freeform=False
+    )
+    reader.name("edit_file")
+    reader.feed('{"path":"a.txt","text":"new so')
+    (section,) = reader.sections
+    assert (section.text, section.paths, section.settled) == ("new so", ("a.txt",), True)
+    assert section.names == ("edit_file",)

@@ -241,7 +241,7 @@ def _called() -> list[Trial]:
         more_of(0, '"content":"x = 1 # crim'),
     ]
     return [
-        variant("woven_calls", [opening(), *woven, *stops], at_end=_CALLS, tool=7),
+        variant("woven_calls", [opening(), *woven, *stops], tool=7),
         variant(
             "all_in_one",
             [opening(), raw(chunk(crowd, "tool_calls")), done()],

@@ -61,7 +61,7 @@ async def _interrupted(bench: Bench, trial: Trial, surface: Surface) -> list[str
         outcome = await bench.play(_waiting(each, surface), surface, better_answer())
         if surface not in trial.hits or trial.observed:
             wrong += _untouched(each, outcome, held=surface == "tool")
-        elif trial.breaks:
+        elif trial.breaks and surface in trial.at_end:
             wrong += _broken(each, surface, outcome)
         else:
             wrong += _cut(each, surface, outcome)
@@ -76,7 +76,7 @@ async def _interrupted(bench: Bench, trial: Trial, surface: Surface) -> list[str
 def _waiting(trial: Trial, surface: Surface) -> Trial:
     """Hold the upstream's next byte back where the proxy must leave without it."""
     leaves = surface in trial.hits and surface not in trial.at_end
-    ends = trial.observed or trial.breaks or trial.kind != "stream"
+    ends = trial.observed or trial.kind != "stream"
     return trial.gated(surface) if leaves and not ends else trial
 
 
