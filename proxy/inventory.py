@@ -66,7 +66,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What one directory has, in precedence order. `problems`: of every file and the settings."""
+    """What one directory has, in precedence order.
+
+    `problems`: of every file and the settings, by file and line.
+    """
 
     ruleset: RuleSet
     entries: tuple[Entry, ...]
@@ -109,7 +112,7 @@ def take(settings: Settings, agent: str = "main", home: Path | None = None) -> I
 
 
 def _inventory(ruleset: RuleSet, problems: Sequence[Problem]) -> Inventory:
-    unique = tuple(dict.fromkeys(problems))
+    unique = tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.file, each.line or 0)))
     modes = {live.rule: live.mode for live in ruleset.live}
     listed = [_entry(each, modes.get(each.rule), unique) for each in ruleset.listed]
     return Inventory(ruleset, (*listed, *_unlisted(ruleset, unique)), unique)

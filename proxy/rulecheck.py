@@ -5,7 +5,6 @@ The turn itself says what hits; what is explained here is why.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,11 +24,12 @@ from proxy.trial import (
 )
 from rules_engine.globs import path_candidates
 from rules_engine.policy import ReleaseMode, covers
-from rules_engine.rule import Bucket, Rule
+from rules_engine.problems import Severity
+from rules_engine.rule import Bucket, Origin, Rule
 from rules_engine.ruleset import LiveRule, Reason
 from rules_engine.scope import Surface, admits
 from rules_engine.triggers.pattern import OverBudget
-from rules_engine.triggers.structure import language_of
+from rules_engine.triggers.structure import language_among
 from rules_engine.windows import Watch, Window
 
 _SHOWN = 80
@@ -88,6 +88,11 @@ class Verdict:
     deed: str | None = None
     decided: int | None = None
     held: Held | None = None
+
+    @property
+    def bundled(self) -> bool:
+        """Whether the rule came with the proxy."""
+        return self.entry.rule is not None and self.entry.rule.origin is Origin.BUILTIN
 
     @property
     def stopped_by(self) -> Gate | None:
@@ -287,7 +292,9 @@ def _in_force(entry: Entry) -> Gate:
             GateName.IN_FORCE, passed=True, says=f"as a trigger, interruptMode {entry.mode}"
         )
     reason = entry.reason or Reason.NO_TRIGGER
-    return Gate(GateName.IN_FORCE, passed=False, says=f"{reason}: {REASONS.get(reason, reason)}")
+    faults = (each.render() for each in entry.problems if each.severity is Severity.ERROR)
+    says = "\n".join((f"{reason}: {REASONS.get(reason, reason)}", *faults))
+    return Gate(GateName.IN_FORCE, passed=False, says=says)
 
 
 def _question(rule: Rule) -> Gate:
@@ -310,8 +317,7 @@ def _paths(places: Iterable[_Place]) -> str:
 
 
 def _language(place: _Place) -> str | None:
-    named = (path for path in place.paths if "." in posixpath.basename(path)[1:])
-    return language_of(next(named, ""))
+    return language_among(place.paths)
 
 
 def _match(field: str, source: str, text: str, start: int, end: int) -> Match:

@@ -64,7 +64,7 @@ def try_output(  # noqa: PLR0917 - one parameter a flag
     config: Config = None,
     *,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Explain rules that are not in force too.")
+        bool, typer.Option("--verbose", "-v", help="Explain every gate of every rule.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -97,9 +97,16 @@ def _print_report(report: Report, agent: str, inferred: str | None, *, verbose: 
     evaluated = [verdict for verdict in report.verdicts if verdict.evaluated]
     hits = len(report.triggered)
     out.print(f"{len(evaluated)} evaluated, {hits} triggered, {len(evaluated) - hits} not")
-    for verdict in sorted(report.verdicts, key=lambda each: not each.triggered):
-        if verdict.evaluated or verbose:
-            _print_verdict(out, verdict, full=verbose or verdict.triggered)
+    shown = [
+        verdict
+        for verdict in report.verdicts
+        if verbose or verdict.triggered or not verdict.bundled
+    ]
+    for verdict in sorted(shown, key=lambda each: not each.triggered):
+        _print_verdict(out, verdict, full=verbose or verdict.triggered)
+    left = len(report.verdicts) - len(shown)
+    if left:
+        out.print(f"{left} bundled rules did not hit; --verbose explains them")
 
 
 def _print_verdict(out: Console, verdict: Verdict, *, full: bool) -> None:
@@ -108,10 +115,10 @@ def _print_verdict(out: Console, verdict: Verdict, *, full: bool) -> None:
     if verdict.triggered or stopped is None:
         out.print(Text(f"✗ {head}: {verdict.deed}", "bold red"), soft_wrap=True)
     else:
-        out.print(Text(f"· {head}: stopped at {stopped.name}: {stopped.says}"), soft_wrap=True)
-    for gate in verdict.gates if full else ():
-        mark = "passed " if gate.passed else "stopped"
-        out.print(Text(f"    {mark} {gate.name}: {gate.says}"), soft_wrap=True)
+        says = stopped.says.replace("\n", "\n    ")
+        out.print(Text(f"· {head}: stopped at {stopped.name}: {says}"), soft_wrap=True)
+    for gate in [each for each in verdict.gates if each.passed] if full else ():
+        out.print(Text(f"    passed {gate.name}: {gate.says}"), soft_wrap=True)
     if full and verdict.held:
         held = verdict.held
         where = f" behind the first {held.released}" if held.released is not None else ""

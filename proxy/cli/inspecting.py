@@ -79,7 +79,8 @@ def list_rules(  # noqa: PLR0917 - one parameter a flag
 def _named(found: Inventory, name: str) -> Sequence[Entry]:
     entries = found.named(name)
     if not entries:
-        names = ", ".join(sorted({entry.name for entry in found.entries})) or "none"
+        shown = (each for each in found.entries if each.reason != Reason.BUILTINS_OFF)
+        names = ", ".join(sorted({entry.name for entry in shown})) or "none"
         raise CannotRun(f"there is no rule {name!r} here. Available: {names}.")
     return entries
 
