@@ -92,7 +92,7 @@ ANY_AGENT = Agent(
         r"\btitle (?:for|of|that \w+) (?:the|this|an?|our) (?:\w+ ){0,3}(?:session|thread)\b",
         r"\bsummari[sz]\w* (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
         r"\bsummary of (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
-        r"\b(?:context|conversation|history) compaction\b",
+        r"\b(?:context|conversation|history) (?:compaction|summari[sz]ation)\b",
         r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
         r"\bprompt for continuing (?:the|this|our) conversation\b",
     ),

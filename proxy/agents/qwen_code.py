@@ -22,6 +22,12 @@ AGENT = Agent(
         ),
         shell_family(("run_shell_command",), ("command",)),
     ),
+    side_prompts=(
+        r"\bsummarizes internal chat history\b",
+        r"\byou are a specialized context summarizer\b",
+        r"\byou generate session recaps\b",
+        r"\bsummary label describing what these tool calls accomplished\b",
+    ),
     workspace=(
         r"urrently working in the directory\s*:\s*['\"`]?([^'\"`<>\r\n]+)",
         r"orking in the directory\s*:\s*['\"`]?([^'\"`<>\r\n]+)",

@@ -143,6 +143,8 @@ def test_title_request_is_a_side_request() -> None:
         ({}, RequestFacts(last_user="Create a detailed summary of the conversation so far."), True),
         ({}, RequestFacts(system="You write a short title for this chat."), True),
         ({}, RequestFacts(last_user="Summarize our conversation above."), True),
+        ({}, RequestFacts(system="You are a context summarization agent."), True),
+        ({}, RequestFacts(system="You are a context summarization agent.", tools=("a",)), False),
         ({}, RequestFacts(last_user="Summarize our conversation", tools=("bash",)), False),
         ({}, RequestFacts(last_user="Write a title for my novel."), False),
         ({}, RequestFacts(last_user="x" * 400 + "Summarize our conversation"), False),

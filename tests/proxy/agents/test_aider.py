@@ -15,6 +15,11 @@ from proxy.identity import RequestFacts, recognise
             "Act as an expert software developer.\nUse a *SEARCH/REPLACE block* for every change.",
             (),
         ),
+        ({}, "Act as an expert code analyst.\nAnswer questions.", ()),
+        ({}, "Act as an expert architect engineer and provide direction.", ()),
+        ({}, "You are an expert on the AI coding tool called Aider.", ()),
+        ({}, "You write concise, one-line Git commit messages based on the provided diffs.", ()),
+        ({}, "*Briefly* summarize this partial conversation about programming.", ()),
     ],
 )
 def test_request_is_recognised(

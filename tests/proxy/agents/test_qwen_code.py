@@ -6,7 +6,7 @@ import pytest
 
 from proxy.agents import collect
 from proxy.agents.qwen_code import AGENT
-from proxy.identity import RequestFacts, recognise
+from proxy.identity import RequestFacts, is_side_request, recognise
 from tests.support.tool_calls import added
 
 
@@ -23,6 +23,22 @@ def test_request_is_recognised(
     """Each mark alone shows the agent, and no other."""
     facts = RequestFacts(system=system, tools=tools)
     assert recognise(headers, facts, collect()) == AGENT
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "You are the component that summarizes internal chat history into a given structure.",
+        "You are a specialized context summarizer that creates a summary.",
+        "You generate session recaps for a programming assistant CLI.",
+        "Write a short summary label describing what these tool calls accomplished.",
+    ],
+)
+def test_compression_and_its_like_are_side_requests(system: str) -> None:
+    """What it asks beside the conversation declares no tools and has prompts of its own."""
+    headers = {"user-agent": "QwenCode/0.15.10 (linux; x64)"}
+    assert is_side_request(headers, RequestFacts(system=system), AGENT)
+    assert not is_side_request(headers, RequestFacts(system=system, tools=("edit",)), AGENT)
 
 
 @pytest.mark.parametrize(
