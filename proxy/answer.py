@@ -15,8 +15,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from proxy import anchors, splice, views
-from proxy.anchors import NO_MATCHES, Matches
+from proxy import anchors, searching, splice
 from proxy.body import Body, Whole
 from proxy.client import BrokenAnswer, Client, until_client_leaves
 from proxy.conversation import Spine
@@ -31,17 +30,15 @@ from proxy.errors import (
     UpstreamFault,
 )
 from proxy.exchange import Exchange
+from proxy.forms import Forms
 from proxy.headers import Field, first, to_client, without_framing
 from proxy.masking import redact
 from proxy.placing import Form, Open, open_placed, patient
 from proxy.record import TurnRecorder
-from proxy.splice import Kept, Note
 from proxy.sse import EventTooLarge
 from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
-from proxy.views import Edit, View
-from proxy.wire import WireApi, WireRequest
 
 log = logging.getLogger(__name__)
 
@@ -58,17 +55,12 @@ _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 class TurnContext:
     """What a turn runs with. `open` sends a body upstream; `wall` gives Unix time.
 
-    `spine`, `matches`, `view`: the conversation's, as its splices were found and placed.
-    `layers`: what stands in the system prompt of every attempt, as edits of the client view.
+    `forms`: the bodies in which its requests may go out. `spine`: the conversation's.
     `budget`: seconds for everything between two released deltas.
     """
 
-    wire: WireApi
-    request: WireRequest
     spine: Spine
-    matches: Matches
-    view: View
-    layers: tuple[Edit, ...]
+    forms: Forms
     exchange: Exchange
     tenant: str
     ledger: Ledger
@@ -88,7 +80,6 @@ class Answer(Response):
         self.background = None
         self._context = context
         self._exchange = context.exchange
-        self._matches = context.matches
         self._response: UpstreamResponse | None = None
         self._live = False  # a stream is under way
         self._between = False
@@ -124,7 +115,7 @@ class Answer(Response):
 
     async def _run(self, client: Client) -> None:
         try:
-            opened = await open_placed(self._context.open, self._forms_at_start())
+            opened = await open_placed(self._context.open, self._context.forms.at_start())
             self._response = opened.response
             body = Body(opened.response)
             if _success(opened.response):
@@ -162,7 +153,7 @@ class Answer(Response):
     async def _attempt(self, client: Client, body: Body) -> Step:
         """Read one attempt to where it is over; returns the step that says so, not yet sent."""
         while True:
-            step = await self._next_step(body)
+            step = await self._checked(await self._next_step(body))
             self._look_at(step)
             if step.over:
                 return step
@@ -196,6 +187,13 @@ class Answer(Response):
         except UpstreamFault as fault:
             self._end_as(fault.code)
             return exchange.end(anyio.current_time(), broken=True)
+
+    async def _checked(self, step: Step) -> Step:
+        """Run the searches that a step waits for."""
+        if not step.check:
+            return step
+        results = await searching.search(step.check)
+        return step.then(self._exchange.checked(results, anyio.current_time()))
 
     async def _complete(self, client: Client, step: Step, body: Body) -> None:
         """Store what the turn leaves, then send the last bytes and end as the upstream did."""
@@ -238,7 +236,7 @@ class Answer(Response):
                 assert self._response is not None
                 await self._pass_on(client, self._response, body, data)
                 return
-            step = self._exchange.document(data, anyio.current_time())
+            step = await self._checked(self._exchange.document(data, anyio.current_time()))
             self._look_at(step)
             if not step.reissue:
                 break
@@ -295,7 +293,9 @@ class Answer(Response):
         try:
             with anyio.fail_after(self._context.budget):
                 opening = patient(self._context.open, anyio.current_time() + self._context.budget)
-                opened = await open_placed(opening, self._forms_between())
+                opened = await open_placed(
+                    opening, self._context.forms.between(self._exchange.pending)
+                )
         except TimeoutError:
             raise BudgetSpent(
                 "the answer was stopped by a rule, and the reissued request was not answered "
@@ -313,48 +313,17 @@ class Answer(Response):
                 self._exchange.pending = self._exchange.pending.flipped()
             case Form.BARE:
                 self._exchange.unplaceable = True
-            case Form.PLACED:
+            case Form.PLACED | Form.UNLAYERED:
                 pass
         return opened.response
-
-    def _forms_at_start(self) -> Sequence[tuple[Form, bytes]]:
-        flipped = self._view(views.flipped(self._matches), ())
-        return self._forms(((Form.PLACED, self._context.view), (Form.FLIPPED, flipped)))
-
-    def _forms_between(self) -> Sequence[tuple[Form, bytes]]:
-        pending = self._exchange.pending
-        placed = self._view(self._matches, pending.before)
-        flipped = self._view(self._matches, pending.flipped().before)
-        return self._forms(((Form.PLACED, placed), (Form.FLIPPED, flipped)))
-
-    def _view(self, matches: Matches, pending: Sequence[Kept | Note]) -> View:
-        context = self._context
-        return views.build(context.request.messages, matches, context.wire.user, pending)
-
-    def _forms(self, wanted: Sequence[tuple[Form, View]]) -> Sequence[tuple[Form, bytes]]:
-        """Distinct bodies in the order in which they are tried; the client's own is the last."""
-        wire, request = self._context.wire, self._context.request
-        bodies: dict[bytes, Form] = {}
-        for form, view in wanted:
-            edits = (*self._context.layers, *view.edits)
-            bodies.setdefault(wire.spliced(request, edits), form)
-        bodies.setdefault(request.body, Form.BARE)
-        return [(form, body) for body, form in bodies.items()]
 
     async def _keep_form(self, form: Form) -> None:
         """Write to the splices in which placement the upstream took them, if not as they were."""
         context = self._context
-        if form is Form.PLACED or not self._matches.by_message:
-            return
-        turned = (
-            views.flipped(self._matches) if form is Form.FLIPPED else views.dropped(self._matches)
-        )
-        self._matches = turned if form is Form.FLIPPED else NO_MATCHES
         try:
             with anyio.move_on_after(_STORE_PATIENCE):
-                for anchored in turned.by_message.values():
-                    payload = splice.encode(anchored.splice)
-                    await context.ledger.amend(context.tenant, anchored.id, payload)
+                for number, payload in context.forms.settle(form):
+                    await context.ledger.amend(context.tenant, number, payload)
         except StoreUnavailable as problem:
             log.warning("a placement could not be stored: %s", problem)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from proxy.batch import by_call, deliveries, first_of_each, reminder_of
+from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of
 from proxy.conversation import Message
 from proxy.pending import Pending
 from proxy.quirks import Profile
@@ -24,7 +24,6 @@ from rules_engine import wording
 from rules_engine.decisions import (
     Action,
     Complete,
-    Decision,
     Hit,
     Interrupt,
     Observe,
@@ -34,8 +33,8 @@ from rules_engine.decisions import (
     Withhold,
 )
 from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
-from rules_engine.scope import Surface
-from rules_engine.turn import Turn
+from rules_engine.structures import CheckStructure, StructureResult
+from rules_engine.turn import Answer, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ class Exchange:
             self._guard(partial(self._event, event, now, step), step, events[position:])
             if step.fault or step.reissue:
                 break
-        if step.complete and self.passes_on:
+        if (step.complete or step.check) and self.passes_on:
             step.last += self._sse.rest()
         return step
 
@@ -117,6 +116,19 @@ class Exchange:
         """The attempt's body ended, in an orderly way or not. Raises `sse.EventTooLarge`."""
         tail = self._sse.tail()
         return self._over(() if tail is None else (tail,), now, broken=broken)
+
+    def checked(self, results: Sequence[StructureResult], now: float) -> Step:
+        """The searches that a step asked for were run: the attempt can be brought to its end."""
+        step = Step()
+        held = b"".join(each.event.raw for each in self._held)
+        self._guard(lambda: self._end_checked(results, now, step), step)
+        if step.fault and self._is_document:
+            return Step(complete=True, last=held, fault=step.fault)
+        return step
+
+    def _end_checked(self, results: Sequence[StructureResult], now: float, step: Step) -> None:
+        self._execute(self.turn.checked(results, now), step)
+        self._finish(step, broken=self._ending)
 
     def tick(self, now: float) -> Step:
         """Time has passed without bytes."""
@@ -214,6 +226,7 @@ class Exchange:
         self._finish_seen = False
         self._unfinished: frozenset[tuple[int, int]] = frozenset()
         self._withheld = False  # its calls stay here for good
+        self._ending = False  # how its connection ended, while structures are searched
         self._said = ""  # what we said ourselves in their place
         self._usage: Mapping[str, int] | None = None
         self.usage.append(None)
@@ -311,7 +324,9 @@ class Exchange:
 
     def _finish(self, step: Step, *, broken: bool) -> None:
         """The attempt is over and was not abandoned: what was released now goes last."""
-        if step.reissue:
+        if step.check:
+            self._ending = broken
+        if step.check or step.reissue:
             return
         step.complete, step.broken, step.failed = True, broken, step.failed or self._failed
         plain = self._first or self._is_document
@@ -320,7 +335,7 @@ class Exchange:
 
     # ---- decisions
 
-    def _execute(self, decisions: Sequence[Decision], step: Step) -> None:
+    def _execute(self, decisions: Sequence[Answer], step: Step) -> None:
         for decision in decisions:
             match decision:
                 case Release():
@@ -337,7 +352,9 @@ class Exchange:
                     self._see(step, hits, Action.OBSERVED, "observed")
                 case Quarantined(rule, surface):
                     hit = Hit(rule, surface, 0, 0, 0, 0, "")
-                    self._see(step, (hit,), Action.QUARANTINED, "over its time budget")
+                    self._see(step, (hit,), Action.QUARANTINED, "over its budget, unchecked")
+                case CheckStructure(jobs):
+                    step.check = jobs
 
     def _see(self, step: Step, hits: Sequence[Hit], action: Action, outcome: str) -> None:
         step.seen += (Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
@@ -396,25 +413,14 @@ class Exchange:
 
     def _refuse(self, refuse: Refuse, step: Step) -> None:
         message = self._decoder.message(0)
-        refused = [hit for hit in refuse.hits if hit.call in refuse.refused]
-        others = [hit for hit in refuse.hits if hit.call not in refuse.refused]
-        results = [
-            self._result(number, refuse, refused, others) for number in range(len(message.calls))
-        ]
+        refused, others = apart(refuse)
+        results = refusal_results(refuse, len(message.calls))
         rendered = self._wire.refused(message, results, self._profile)
         self.pending = self.pending.refused(rendered, deliveries(others))
         self._see(step, refused, Action.REFUSE, "reissued")
         for hit in others:
             self._see(step, (hit,), reminder_of(hit), "told with the refusal")
         self._abandon(refuse.withheld, refuse.seam, step)
-
-    def _result(
-        self, number: int, refuse: Refuse, refused: Sequence[Hit], others: Sequence[Hit]
-    ) -> str:
-        if number not in refuse.refused:
-            return wording.not_run()
-        told = [hit for hit in refused if hit.call == number]
-        return wording.refusal(told + list(others) if number == refuse.refused[0] else told)
 
     def _withhold(self, withhold: Withhold, step: Step) -> None:
         said = wording.withheld(withhold.hits)
@@ -467,23 +473,9 @@ class Exchange:
             for hit in hits:
                 self._see(step, (hit,), reminder_of(hit), "the answer broke off")
             return
-        for call, told in by_call(hits).items():
-            name = next(hit.tool or "" for hit in told)
-            self.pending = self.pending.reminded_of_call(
-                call, name, wording.tool_reminder(told), deliveries(told), self._reminders
-            )
-        prose = first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
-        if prose:
-            self.pending = self.pending.reminded(wording.prose_reminder(prose), deliveries(prose))
-        told = first_of_each(hits, hits)
-        for hit in told:
-            action = Action.EXHAUSTED if hit.exhausted else reminder_of(hit)
-            self._see(step, (hit,), action, "told on the next request")
-        surfaces = {(hit.rule.name, hit.surface) for hit in told}
-        for hit in hits:
-            if (hit.rule.name, hit.surface) not in surfaces:
-                surfaces.add((hit.rule.name, hit.surface))
-                self._see(step, (hit,), Action.OBSERVED, "told with its rule's first hit")
+        self.pending = reminded(self.pending, hits, self._reminders)
+        for hit, action, outcome in outcomes(hits):
+            self._see(step, (hit,), action, outcome)
 
 
 def _worth_reading(event: SseEvent) -> bool:

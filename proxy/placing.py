@@ -30,7 +30,8 @@ class Form(IntEnum):
 
     PLACED = 0
     FLIPPED = 1
-    BARE = 2
+    UNLAYERED = 2
+    BARE = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from proxy.config import Settings
 from proxy.conversation import Message, Spine
 from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
+from proxy.forms import Forms
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
 from proxy.pending import Pending
 from proxy.placing import Open
@@ -100,16 +101,12 @@ class Relay:
         rules = await self._rules(who)
         found = await self._find(who, asked, known=secret is not None)
         turn = self._turn(asked, who, rules, found)
-        exchange = self._exchange(asked, turn)
+        layers = self._layers(asked, who, rules)
         return Answer(
             TurnContext(
-                wire=self._wire,
-                request=asked,
                 spine=found.spine,
-                matches=found.matches,
-                view=found.view,
-                layers=self._layers(asked, who, rules),
-                exchange=exchange,
+                forms=Forms(self._wire, asked, found.matches, found.view, layers=layers),
+                exchange=self._exchange(asked, turn),
                 tenant=who.tenant,
                 ledger=self._services.store,
                 recorder=self._recorder(asked, who, found),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rules_engine.decisions import Action, Hit
+from rules_engine.structures import StructureJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Seen:
 class Step:
     """What the relay must do now, in the order of the fields.
 
+    check: run these searches, then take `Exchange.checked` as the next step.
     close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
     open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
     orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
@@ -28,6 +30,7 @@ class Step:
     switched the rules off for this turn.
     """
 
+    check: tuple[StructureJob, ...] = ()
     close_upstream: bool = False
     send: bytearray = field(default_factory=bytearray)
     reissue: bool = False
@@ -43,6 +46,17 @@ class Step:
     def over(self) -> bool:
         """Whether nothing more of this attempt counts."""
         return self.reissue or self.complete
+
+    def then(self, later: Step) -> Step:
+        """This step and the one that its searches led to, as one.
+
+        What stood behind the end mark stays behind what is released now.
+        """
+        later.send[:0] = self.send
+        later.last += b"" if later.reissue else self.last
+        later.seen[:0] = self.seen
+        later.fault = self.fault or later.fault
+        return later
 
 
 def place_of(problem: Exception) -> str:

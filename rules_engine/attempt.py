@@ -23,7 +23,9 @@ from rules_engine.held import Extent, HeldEvents
 from rules_engine.policy import ReleaseMode, covers
 from rules_engine.ruleset import LiveRule
 from rules_engine.scope import Surface, admits, may_admit
+from rules_engine.structures import StructureJob, StructureResult
 from rules_engine.tools import ToolFamily
+from rules_engine.triggers.structure import Span
 from rules_engine.windows import Found, Watch, Window
 
 _AROUND = 200  # characters of an excerpt on either side of a match
@@ -105,6 +107,24 @@ class Attempt:
             self._take_quarantined(window, surface)
         for (choice, call), watch in self.calls.items():
             hits += self._call_hits(choice, call, watch.close(), closing=True)
+        return hits
+
+    def jobs(self) -> tuple[StructureJob, ...]:
+        """Searches for structures in the finished calls."""
+        return tuple(job for number, watch in self.calls.items() for job in watch.jobs(number))
+
+    def checked(self, results: Sequence[StructureResult]) -> Sequence[Located]:
+        """Hits of the searches that were run, in the order of the jobs."""
+        hits: list[Located] = []
+        for result in results:
+            if result.unchecked:
+                self._quarantined += ((live, Surface.TOOL) for live in result.job.rules)
+            spans = dict(result.found)
+            hits += [
+                self._structure_hit(result.job, live, spans[live.rule.name])
+                for live in result.job.rules
+                if live.rule.name in spans
+            ]
         return hits
 
     def take_quarantined(self) -> Sequence[tuple[LiveRule, Surface]]:
@@ -241,6 +261,12 @@ class Attempt:
             path=each.paths[0] if each.paths else None,
         )
         return Located(hit, found.live, closing)
+
+    def _structure_hit(self, job: StructureJob, live: LiveRule, span: Span) -> Located:
+        watch = self.calls[job.call]
+        found = Found(live, span.start, span.end, len(job.search.text), at_end=True)
+        hit = CallFound(job.section, found, job.paths, job.search.text, watch.size)
+        return self._call_hit(*job.call, watch.own_name or None, hit, closing=True)
 
     def _admitted(self, names: tuple[str, ...], candidates: tuple[str, ...]) -> Iterable[LiveRule]:
         for live in self._armed.tools:

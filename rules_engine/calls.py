@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from rules_engine.globs import path_candidates
 from rules_engine.ruleset import LiveRule
+from rules_engine.structures import CallNumber, StructureJob, job_of, too_large
 from rules_engine.tools import Section, ToolFamily, make_reader, possible_names
+from rules_engine.triggers.structure import language_among
 from rules_engine.windows import Found, Watch, Window
 
 
@@ -56,6 +58,7 @@ class CallWatch:
         self._place: dict[str, int] = {}  # sections in order of appearance
         self._waiting: dict[str, list[str]] = {}  # text of sections that are not settled yet
         self._pieces: list[str] = []
+        self._hit: set[tuple[str, str]] = set()  # section and rule
 
     @property
     def size(self) -> int:
@@ -90,6 +93,23 @@ class CallWatch:
         self.closed = True
         self._reader.close()
         return self._advance(closing=True)
+
+    def jobs(self, number: CallNumber) -> Iterable[StructureJob]:
+        """Searches for structures in the finished call, by rules that did not hit there yet."""
+        for key, window in self._windows.items():
+            section = self._latest[key]
+            rules = [
+                live
+                for live in self._admitted(section)
+                if live.structures and (key, live.rule.name) not in self._hit
+            ]
+            if rules and too_large(window.text):
+                self.quarantined += rules
+                continue
+            language = language_among(section.paths)
+            job = job_of(number, key, section.paths, window.text, language=language, rules=rules)
+            if job is not None:
+                yield job
 
     def _advance(self, *, closing: bool) -> Sequence[CallFound]:
         hits: list[CallFound] = []
@@ -139,6 +159,7 @@ class CallWatch:
         self.quarantined += window.quarantined
         window.quarantined.clear()
         for each in found:
+            self._hit.add((key, each.live.rule.name))
             arrival = max(self._reader.arrival(key, each.decided), settled)
             yield CallFound(key, each, self._latest[key].paths, window.text, arrival)
 

@@ -1,96 +1,87 @@
-"""Structures on a finished call: which of its sections are to be parsed, and what hits in them."""
+"""Structure triggers at a message's end: what is to be searched, and what was found.
+
+Searching may take long, so whoever runs the turn does it, on another thread or process if the
+source is large, and tells the turn what was found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rules_engine.globs import path_candidates
 from rules_engine.ruleset import LiveRule
-from rules_engine.scope import Surface
-from rules_engine.tools import Section
-from rules_engine.triggers.structure import (
-    LARGEST,
-    SourceTree,
-    Span,
-    StructureTrigger,
-    language_among,
-)
+from rules_engine.triggers.structure import LARGEST, SourceTree, Span, StructureTrigger
+
+CallNumber = tuple[int, int]  # choice and call
 
 
 @dataclass(frozen=True, slots=True)
-class StructureHit:
-    """A structure was found: the rule's name, the section's key, the span in the section's text."""
+class StructureSearch:
+    """One finished text and the structures of each rule that watches it; can be pickled."""
 
-    rule: str
-    key: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class StructureCheck:
-    """One section's source with the structures to look for in it, by the names of their rules.
-
-    Parsing keeps the interpreter's lock (about a second for a megabyte), so what is large belongs
-    into another process; a check can be pickled for that.
-    """
-
-    key: str
     text: str
     language: str
-    wanted: tuple[tuple[str, tuple[StructureTrigger, ...]], ...]
+    structures: tuple[tuple[str, tuple[StructureTrigger, ...]], ...]  # by rule name
 
-    @property
-    def too_large(self) -> bool:
-        """Whether the text must not be parsed at all, so that it stays unchecked."""
-        return len(self.text) > LARGEST
-
-    def run(self) -> tuple[StructureHit, ...]:
-        """Parse once and search for everything; a rule hits at most once."""
-        return tuple(self._hits(SourceTree(self.text, self.language)))
-
-    def _hits(self, tree: SourceTree) -> Iterator[StructureHit]:
-        for rule, structures in self.wanted:
-            found: list[Span] = [span for each in structures if (span := each.find(tree))]
-            if found:
-                yield StructureHit(rule, self.key, *min(found))
+    def run(self) -> tuple[tuple[str, Span], ...]:
+        """Parse once; give each rule that has a match, with its first."""
+        tree = SourceTree(self.text, self.language)
+        found = []
+        for name, triggers in self.structures:
+            spans = [span for span in (trigger.find(tree) for trigger in triggers) if span]
+            if spans:
+                found.append((name, min(spans)))
+        return tuple(found)
 
 
-def structure_checks(
-    live_rules: Iterable[LiveRule], sections: Iterable[Section], workspace: str | None = None
-) -> tuple[StructureCheck, ...]:
-    """Say what there is to check on a finished call.
+@dataclass(frozen=True, slots=True)
+class StructureJob:
+    """A search in one section of a call."""
 
-    Each edit is a text of its own. Nothing is checked where no path tells a known language, or
-    where no rule with structures watches the section.
-    """
-    rules = [live for live in live_rules if live.structures]
-    return tuple(_checks(rules, sections, workspace)) if rules else ()
-
-
-def _checks(
-    rules: list[LiveRule], sections: Iterable[Section], workspace: str | None
-) -> Iterator[StructureCheck]:
-    for section in sections:
-        language = language_among(section.paths)
-        if language is None or not section.text:
-            continue
-        candidates = tuple(
-            form for path in section.paths for form in path_candidates(path, workspace)
-        )
-        wanted = tuple(
-            (live.rule.name, live.structures)
-            for live in rules
-            if live.rule.watches(Surface.TOOL, section.names, candidates)
-        )
-        if wanted:
-            yield StructureCheck(section.key, section.text, language, wanted)
+    call: CallNumber
+    section: str
+    paths: tuple[str, ...]
+    rules: tuple[LiveRule, ...]
+    search: StructureSearch
 
 
-def structure_hits(
-    live_rules: Iterable[LiveRule], sections: Iterable[Section], workspace: str | None = None
-) -> tuple[StructureHit, ...]:
-    """Check a finished call here and now; sections that are too large are passed over."""
-    checks = structure_checks(live_rules, sections, workspace)
-    return tuple(hit for check in checks if not check.too_large for hit in check.run())
+@dataclass(frozen=True, slots=True)
+class CheckStructure:
+    """The message is over but for these searches: run them and tell `Turn.checked`."""
+
+    jobs: tuple[StructureJob, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StructureResult:
+    """What one job found: rules by name. `unchecked`: it took too long, or failed."""
+
+    job: StructureJob
+    found: tuple[tuple[str, Span], ...] = ()
+    unchecked: bool = False
+
+
+def job_of(
+    call: CallNumber,
+    section: str,
+    paths: tuple[str, ...],
+    text: str,
+    *,
+    language: str | None,
+    rules: Sequence[LiveRule],
+) -> StructureJob | None:
+    """The search of one section, or None where no rule has anything to look for in it."""
+    fitting = tuple(
+        (live, tuple(s for s in live.structures if language in s.languages)) for live in rules
+    )
+    wanted = tuple((live, structures) for live, structures in fitting if structures)
+    if language is None or not wanted or not text.strip():
+        return None
+    by_name = tuple((live.rule.name, structures) for live, structures in wanted)
+    lives = tuple(live for live, _ in wanted)
+    return StructureJob(call, section, paths, lives, StructureSearch(text, language, by_name))
+
+
+def too_large(text: str) -> bool:
+    """Whether a text is left unchecked."""
+    return len(text) > LARGEST

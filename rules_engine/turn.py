@@ -48,7 +48,10 @@ from rules_engine.policy import (
 from rules_engine.rule import ContextMode
 from rules_engine.ruleset import LiveRule, RuleSet
 from rules_engine.scope import Surface, may_admit
+from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.tools import ToolFamily, possible_names
+
+Answer = Decision | CheckStructure
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,10 @@ class Turn:
             whole=self._whole,
         )
 
-    def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Decision, ...]:
+    def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Answer, ...]:
         """The next event of the attempt: `events` are all that it carries, in order."""
         self._pass_time(now)
-        decisions: list[Decision] = []
+        decisions: list[Answer] = []
         calls = False
         ended: Finished | Broken | None = None
         for event in events:
@@ -135,7 +138,14 @@ class Turn:
             decisions += self._release()
         return self._out(decisions)
 
-    def tick(self, now: float) -> tuple[Decision, ...]:
+    def checked(self, results: Sequence[StructureResult], now: float) -> tuple[Answer, ...]:
+        """The searches that `CheckStructure` asked for were run: the end can be decided."""
+        self._pass_time(now)
+        ended, located = self._unchecked
+        found = self._attempt.checked(results)
+        return self._out(list(self._decide_end(ended, (*located, *found))))
+
+    def tick(self, now: float) -> tuple[Answer, ...]:
         """Time has passed: once the budget is used up, prose is held no more."""
         self._pass_time(now)
         return self._out(list(self._release()))
@@ -177,6 +187,7 @@ class Turn:
         self._finishing = False
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
         self._refused: list[Located] = []
+        self._unchecked: tuple[Finished | Broken, tuple[Located, ...]] = (Finished(), ())
 
     def _begin_idle(self) -> None:
         self._prose = self._tools = ()
@@ -187,6 +198,7 @@ class Turn:
     def _watches_prose(self, live: LiveRule) -> bool:
         return (
             live.rule.name in self._allowed
+            and bool(live.patterns)
             and not live.rule.globs
             and any(
                 may_admit(live.rule.scope, surface, ())
@@ -216,7 +228,7 @@ class Turn:
 
     # ---- hits
 
-    def _hits(self, located: Sequence[Located], decisions: list[Decision]) -> Located | None:
+    def _hits(self, located: Sequence[Located], decisions: list[Answer]) -> Located | None:
         """Sort hits of one delta; returns the one that cuts the attempt, if any."""
         cut: Located | None = None
         for each in located:
@@ -295,7 +307,7 @@ class Turn:
         last = self._attempt.held.release_all()
         return () if last is None else (Release(last),)
 
-    def _out(self, decisions: list[Decision]) -> tuple[Decision, ...]:
+    def _out(self, decisions: list[Answer]) -> tuple[Answer, ...]:
         if any(isinstance(decision, Release) for decision in decisions):
             self._last_release = self._now
         aside = [Quarantined(live.rule, where) for live, where in self._attempt.take_quarantined()]
@@ -316,9 +328,16 @@ class Turn:
         withheld = self._withheld(text)
         return [*decisions, Interrupt(self._spend(), kept, self._leave(), withheld)]
 
-    def _end(self, ended: Finished | Broken) -> Sequence[Decision]:
-        decisions: list[Decision] = []
-        located = self._attempt.close()
+    def _end(self, ended: Finished | Broken) -> Sequence[Answer]:
+        located = tuple(self._attempt.close())
+        jobs = self._attempt.jobs()
+        if jobs:
+            self._unchecked = ended, located
+            return [CheckStructure(jobs)]
+        return self._decide_end(ended, located)
+
+    def _decide_end(self, ended: Finished | Broken, located: Sequence[Located]) -> Sequence[Answer]:
+        decisions: list[Answer] = []
         cut: Located | None = None
         for each in located:
             cut = self._hits((each,), decisions) or cut

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.agent import agent_at, arguments, sent, write_rules
-from tests.support.chat import Tool, chat_reply
+from tests.support.chat import Tool, chat_reply, completion
 from tests.support.rules import rule_text
 from tests.support.upstream import ScriptedUpstream, document
 
@@ -19,22 +18,6 @@ AT_END = rule_text("Say more.", condition="end$", scope="tool:edit")
 BAD = Tool("edit", arguments("a.ts", "the end"), "c1", 0)
 SIBLING = Tool("bash", '{"command":"ls"}', "c2", 1)
 GOOD = Tool("edit", arguments("a.ts", "the end."), "c3", 0)
-
-
-def completion(*calls: Tool, text: str | None = None) -> dict[str, Any]:
-    """A whole answer that is not streamed."""
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if calls:
-        message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in calls
-        ]
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-    return {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
 async def test_refused_call_comes_back_with_every_call_answered(

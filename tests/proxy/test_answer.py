@@ -15,6 +15,7 @@ from proxy.answer import Answer, TurnContext
 from proxy.audit import Audit, TurnLabel
 from proxy.conversation import spine
 from proxy.exchange import Exchange
+from proxy.forms import Forms
 from proxy.headers import Field
 from proxy.pending import Pending
 from proxy.placing import Open
@@ -75,13 +76,10 @@ class Turned:
         self.recorder = TurnRecorder(
             self._audit, TurnLabel("c", "t", "agent", "m"), "", lambda: 1.0, 160
         )
+        view = build(request.messages, NO_MATCHES, WIRE_API.user)
         given: dict[str, Any] = {
-            "wire": WIRE_API,
-            "request": request,
             "spine": spine(request.messages),
-            "matches": NO_MATCHES,
-            "view": build(request.messages, NO_MATCHES, WIRE_API.user),
-            "layers": (),
+            "forms": Forms(WIRE_API, request, NO_MATCHES, view),
             "exchange": exchange,
             "tenant": "me",
             "ledger": self.ledger,
