@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,8 @@ class Draft:
 
 def render(draft: Draft) -> str:
     """Write the file: frontmatter, blank line, body."""
-    return "\n".join(["---", *_fields(draft), "---", "", draft.body.strip(), ""])
+    text = "\n".join(["---", *_fields(draft), "---", "", draft.body.strip(), ""])
+    return text.encode("utf-8", "replace").decode()
 
 
 def _fields(draft: Draft) -> Iterator[str]:
@@ -63,7 +63,8 @@ def _scalar(text: str) -> str:
     """Single quotes leave a pattern's backslashes alone; what they cannot hold is escaped."""
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return json.dumps(text)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'
 
 
 def refused_name(name: str) -> str | None:
