@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,9 +93,7 @@ async def test_exhausted_call_is_withheld_and_the_client_is_told(
     """After the last attempt the client gets a well-formed message that says what was withheld."""
     write_rules(tmp_path, foo=AT_END)
     for _ in range(3):
-        upstream.script(
-            chat_reply("Hm. ", BAD) if stream else document(completion(BAD, text="Hm. "))
-        )
+        upstream.script(chat_reply("Hm. ", BAD) if stream else completion("Hm. ", BAD))
     async with agent_at(upstream, tmp_path, maxInterruptsPerRule=2) as agent:
         agent.stream = stream
         message = await agent.ask("hi")
@@ -142,10 +141,10 @@ async def test_whole_answers_take_the_same_path(upstream: ScriptedUpstream, tmp_
     """Interrupt and refusal are invisible in an answer that is not streamed."""
     write_rules(tmp_path, foo=AT_END, bar=rule_text("No.", condition="FORBIDDEN"))
     upstream.script(
-        document(completion(text="a FORBIDDEN b")),
-        document(completion(BAD)),
-        document(completion(GOOD)),
-        document(completion(text="Done.")),
+        completion("a FORBIDDEN b"),
+        completion(BAD),
+        completion(GOOD),
+        completion("Done."),
     )
     async with agent_at(upstream, tmp_path) as agent:
         agent.stream = False
@@ -163,7 +162,7 @@ async def test_several_choices_are_only_observed(
 ) -> None:
     """With n > 1 nothing is interrupted; the audit shows what was seen."""
     write_rules(tmp_path, foo=rule_text("No.", condition="FORBIDDEN"))
-    answer = completion(text="a FORBIDDEN b")
+    answer = json.loads(completion("a FORBIDDEN b").body)
     answer["choices"].append(answer["choices"][0] | {"index": 1})
     upstream.script(document(answer))
     async with agent_at(upstream, tmp_path) as agent:

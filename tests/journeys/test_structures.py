@@ -10,7 +10,7 @@ import pytest
 from tests.support.agent import agent_at, sent, write_rules
 from tests.support.chat import Tool, chat_reply, completion
 from tests.support.rules import rule_text
-from tests.support.upstream import ScriptedUpstream, document
+from tests.support.upstream import ScriptedUpstream
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +96,7 @@ async def test_either_trigger_suffices(upstream: ScriptedUpstream, tmp_path: Pat
 async def test_whole_answers_are_searched_too(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     """An answer that is not streamed takes the same path."""
     write_rules(tmp_path, foo=LOUD)
-    upstream.script(document(completion(write("debugger;\n"))), document(completion(text="ok")))
+    upstream.script(completion(write("debugger;\n")), completion("ok"))
     async with agent_at(upstream, tmp_path) as agent:
         agent.stream = False
         assert (await agent.ask("hi"))["content"] == "ok"
