@@ -12,14 +12,13 @@ from typing import Any, Literal
 from proxy.errors import CannotRun
 from proxy.places import lies_in
 from proxy.source_files import files
-from proxy.trial import Ground, Output, observe, position
+from proxy.trial import Ground, Output, observe, position, sections
 from rules_engine.decisions import Hit
 from rules_engine.globs import path_candidates
 from rules_engine.policy import covers
 from rules_engine.rule import Rule
 from rules_engine.ruleset import LiveRule, RuleSet
 from rules_engine.scope import Surface
-from rules_engine.tools import possible_names
 
 MAX_BYTES = 5 * 2**20
 _PROBE = 8192  # bytes in which a NUL shows that a file is no text
@@ -110,7 +109,7 @@ class _Scanner:
     def __init__(self, ruleset: RuleSet, ground: Ground, options: ScanOptions) -> None:
         self._ground = ground
         self._options = options
-        self._names = {tool: possible_names(ground.families, tool) for tool in _TOOLS}
+        self._names = {tool: _names(tool, ground) for tool in _TOOLS}
         self.rules = tuple(
             live
             for live in ruleset.live
@@ -167,6 +166,12 @@ class _Scanner:
             )
         violations.sort(key=lambda each: (each.start, each.rule.name))
         return FileReport(path, tuple(violations), tuple(quarantined))
+
+
+def _names(tool: str, ground: Ground) -> tuple[str, ...]:
+    """What scopes may call the tool, as the server reads a call of it."""
+    places = sections(Output("source", Surface.TOOL, tool, "path"), ground)
+    return tuple(dict.fromkeys(name for place in places for name in place.names))
 
 
 def _violation(hit: Hit, text: str, tool: str, interrupts: bool) -> Violation:  # noqa: FBT001 - a value, not a switch

@@ -33,10 +33,10 @@ from rules_engine.events import (
     TurnEvent,
 )
 from rules_engine.families import HEURISTIC, ToolFamily, named, parsed
-from rules_engine.policy import TurnOptions, covers
+from rules_engine.policy import TurnOptions
 from rules_engine.ruleset import LiveRule, RuleSet
 from rules_engine.scope import Surface
-from rules_engine.structures import structure_checks
+from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.tools import Section, make_reader
 from rules_engine.turn import Facts, Turn
 
@@ -84,8 +84,6 @@ def observe(ruleset: RuleSet, output: Output, ground: Ground) -> Observed:
     for decision in decisions:
         for hit in decision.hits if isinstance(decision, Observe) else ():
             hits.setdefault(hit.rule.name, hit)
-    for hit in _structure_hits(ruleset, output, ground):
-        hits.setdefault(hit.rule.name, hit)
     aside = (each.rule.name for each in decisions if isinstance(each, Quarantined))
     return Observed(tuple(hits.values()), tuple(dict.fromkeys(aside)))
 
@@ -103,9 +101,7 @@ def deed(live: LiveRule, output: Output, ground: Ground) -> str | None:
                 return "reminder"
             case _:
                 pass
-    # Structures are searched in the finished call, which can then only be refused.
-    found = any(_structure_hits(alone, output, ground))
-    return ("refusal" if covers(live.mode, Surface.TOOL) else "reminder") if found else None
+    return None
 
 
 def holds_calls(live: LiveRule, output: Output, ground: Ground) -> bool:
@@ -167,27 +163,6 @@ def _put(value: dict[str, Any], argument: str, text: str) -> None:
             place = place.setdefault(step, empty)
 
 
-def _structure_hits(ruleset: RuleSet, output: Output, ground: Ground) -> Iterator[Hit]:
-    """Hits of structures, asked as of any finished call."""
-    if output.surface is not Surface.TOOL or not any(live.structures for live in ruleset.live):
-        return
-    rules = {live.rule.name: live.rule for live in ruleset.live}
-    for checked in structure_checks(ruleset.live, sections(output, ground), ground.workspace):
-        for found in () if checked.too_large else checked.run():
-            yield Hit(
-                rules[found.rule],
-                Surface.TOOL,
-                0,
-                found.start,
-                found.end,
-                len(checked.text),
-                checked.text[found.start : found.end],
-                call=0,
-                tool=output.tool,
-                path=output.path,
-            )
-
-
 def _turn(ruleset: RuleSet, output: Output, ground: Ground, *, observe: bool) -> Turn:
     facts = Facts(
         tools=(output.tool,) if output.tool else (),
@@ -198,13 +173,25 @@ def _turn(ruleset: RuleSet, output: Output, ground: Ground, *, observe: bool) ->
     return Turn(ruleset, facts, ground.options, {}, 0.0)
 
 
-def _run(turn: Turn, output: Output, ground: Ground) -> list[Decision]:
-    decisions: list[Decision] = []
+def _run(turn: Turn, output: Output, ground: Ground) -> list[Decision | CheckStructure]:
+    decisions: list[Decision | CheckStructure] = []
     for ordinal, event in enumerate(_events(output, ground.families)):
-        decisions += turn.feed(ordinal, (event,), 0.0)
+        for decision in turn.feed(ordinal, (event,), 0.0):
+            decisions += _searched(turn, decision)
         if any(isinstance(each, Interrupt | Refuse | Complete) for each in decisions):
             break
     return decisions
+
+
+def _searched(
+    turn: Turn, decision: Decision | CheckStructure
+) -> Iterator[Decision | CheckStructure]:
+    """Run the searches that a turn asks for at its end, at once."""
+    if not isinstance(decision, CheckStructure):
+        yield decision
+        return
+    results = [StructureResult(job, job.search.run()) for job in decision.jobs]
+    yield from turn.checked(results, 0.0)
 
 
 def _events(output: Output, families: Sequence[ToolFamily]) -> Iterator[TurnEvent]:
