@@ -1,12 +1,14 @@
 // An app on the AI SDK: two tools, a loop of its own making, the whole history kept by the SDK.
-// It is given the base URL, the root of its files, and what the user says, one turn an argument.
+// It is given the base URL, the root of its files, and what the user says, one turn an argument;
+// LAB_STREAMS=1 streams the answers.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { stepCountIs, streamText, tool } from "ai";
+import { generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 
 const [baseURL, root, ...turns] = process.argv.slice(2);
+const streams = process.env.LAB_STREAMS === "1";
 const provider = createOpenAICompatible({
   name: "lab",
   baseURL,
@@ -38,18 +40,28 @@ const tools = {
 const messages = [];
 for (const content of turns) {
   messages.push({ role: "user", content });
-  const result = streamText({
+  const request = {
     model: provider("lab-model"),
     system: "You edit files.",
     messages,
     tools,
     stopWhen: stepCountIs(8),
     maxRetries: 0,
-    onError: ({ error }) => {
-      throw error;
-    },
-  });
+  };
+  messages.push(...(await (streams ? streamed(request) : whole(request))));
+}
+
+async function streamed(request) {
+  const fail = ({ error }) => {
+    throw error;
+  };
+  const result = streamText({ ...request, onError: fail });
   for await (const part of result.textStream) process.stdout.write(part);
-  messages.push(...(await result.response).messages);
-  process.stdout.write(`\n[${await result.finishReason}]\n`);
+  return (await result.response).messages;
+}
+
+async function whole(request) {
+  const result = await generateText(request);
+  process.stdout.write(result.text);
+  return result.response.messages;
 }

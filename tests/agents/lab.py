@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ NODE = ROOT / ".agents-node"
 VENVS = ROOT / ".agents-venv"
 MODEL = "lab-model"
 KEY = "sk-lab-0000"
+FULL = 250_000  # tokens; more than any agent's idea of an unknown model's context
 LONGEST_RUN = 150.0  # seconds that an agent has; a start takes up to 20 on a small machine
 
 Answer = tuple[Piece, ...]
@@ -76,16 +77,23 @@ def joined(content: Any) -> str:
     return content or ""
 
 
+def without_tools(body: JsonObject) -> bool:
+    """What tells side requests of an agent that has tools."""
+    return not body.get("tools")
+
+
 @dataclass
 class ScriptedModel:
     """Answers the conversation from a queue, and side requests with `title`.
 
-    tools: whether the agent declares tools; one that does declares none on a side request.
+    full_at: the answer (from 0) whose usage says that the context is full, so that the agent
+    compacts it. aside: whether a body is a side request.
     """
 
     answers: deque[Answer]
     title: str = "A title"
-    tools: bool = True
+    full_at: int | None = None
+    aside: Callable[[JsonObject], bool] = without_tools
     asked: list[Asked] = field(default_factory=list)
     others: list[Request] = field(default_factory=list)
     scripted: int = 0
@@ -99,14 +107,21 @@ class ScriptedModel:
             return Reply(
                 b'{"object":"list","data":[]}', headers=(("content-type", "application/json"),)
             )
-        side = self.tools and not request.json.get("tools")
+        side = self.aside(request.json)
         self.asked.append(Asked(request, side))
-        answer = (self.title,) if side else self._next()
         make = chat_reply if request.json.get("stream") else completion
-        return make(*answer, usage={"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
+        if side:
+            return make(self.title, usage=usage(FULL))
+        full = self.scripted - len(self.answers) == self.full_at
+        return make(*self._next(), usage=usage(FULL if full else 9))
 
     def _next(self) -> Answer:
         return self.answers.popleft() if self.answers else ("Nothing more is scripted.",)
+
+
+def usage(tokens: int) -> dict[str, int]:
+    """Usage of an answer to a prompt of so many tokens."""
+    return {"prompt_tokens": tokens, "completion_tokens": 9, "total_tokens": tokens + 9}
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,16 @@ def model_of(write: Write, edit: Edit, ends: Sequence[Answer] = ENDS) -> Scripte
     return ScriptedModel(deque(answers), title="FORBIDDEN title")
 
 
+def compacted(write: Write, ends: Sequence[Answer]) -> ScriptedModel:
+    """Script a conversation that is compacted in its middle."""
+    answers: list[Answer] = [
+        ("I use ", "FORBIDDEN", " words."),
+        ("I write the file.", write(IDS[1], LAST_FILE)),
+        *ends,
+    ]
+    return ScriptedModel(deque(answers), title="FORBIDDEN summary", full_at=1)
+
+
 def check_end(run: Run) -> None:
     """The agent came to its end through the whole script, with only good content on the disk."""
     assert run.status == 0, run.output

@@ -18,12 +18,12 @@ pytestmark = pytest.mark.timeout(2 * LONGEST_RUN)
 APP = Path(__file__).with_name("ai_sdk_app.mjs")
 
 
-def program(bench: Bench, *words: str) -> Program:
+def program(bench: Bench, streams: str, *words: str) -> Program:
     """Start the app from the home, where Node finds its packages."""
     shutil.copy(APP, bench.home)
     (bench.home / "node_modules").symlink_to(NODE / "node_modules")
     command = ("node", str(bench.home / APP.name), bench.url, str(bench.workspace), *words)
-    return Program(command, {"LAB_KEY": KEY})
+    return Program(command, {"LAB_KEY": KEY, "LAB_STREAMS": streams})
 
 
 def write(id: str, content: str) -> Tool:  # noqa: A002 - the wire's word
@@ -35,15 +35,15 @@ def edit(id: str, old: str, new: str) -> Tool:  # noqa: A002 - the wire's word
     return Tool("edit", json.dumps(arguments), id)
 
 
-async def live(place: Path) -> Run:
+async def live(place: Path, streams: str = "1") -> Run:
     model = story.model_of(write, edit)
     async with bench_at(place, model, story.RULES) as bench:
-        return await run_of(bench, model, program(bench, story.PROMPT, story.NEXT_PROMPT))
+        return await run_of(bench, model, program(bench, streams, story.PROMPT, story.NEXT_PROMPT))
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return asyncio.run(live(tmp_path_factory.mktemp("ai-sdk")))
+@pytest.fixture(scope="module", params=["1", "0"], ids=["streamText", "generateText"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return asyncio.run(live(tmp_path_factory.mktemp("ai-sdk"), request.param))
 
 
 def test_ai_sdk_app_never_runs_what_a_rule_stopped(run: Run) -> None:

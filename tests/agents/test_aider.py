@@ -15,10 +15,12 @@ from tests.agents.lab import (
     MODEL,
     VENVS,
     Bench,
+    JsonObject,
     Program,
     Run,
     ScriptedModel,
     bench_at,
+    joined,
     run_of,
 )
 from tests.support.rules import rule_text
@@ -41,7 +43,7 @@ def program(bench: Bench, *words: str) -> Program:
             str(VENVS / "aider/bin/aider"),
             *("--model", f"openai/{MODEL}", "--edit-format", "diff", "--map-tokens", "0"),
             *("--auto-test", "--test-cmd", f"grep -q '2 . n' {story.FILE}", "--no-auto-lint"),
-            *("--yes-always", "--no-auto-commits", "--no-check-update", "--analytics-disable"),
+            *("--yes-always", "--no-check-update", "--analytics-disable"),
             *("--no-show-model-warnings", "--no-show-release-notes", "--no-suggest-shell-commands"),
             *("--no-detect-urls", "--disable-playwright", "--no-pretty"),
             *words,
@@ -59,6 +61,10 @@ def block(old: str, new: str) -> str:
     return f"{story.FILE}\n```ts\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n"
 
 
+def for_a_commit(body: JsonObject) -> bool:
+    return "Git commit messages" in joined(body["messages"][0]["content"])
+
+
 async def live(place: Path) -> Run:
     answers = (
         ("I write the file.\n\n", block("", story.BAD_FILE)),
@@ -66,7 +72,7 @@ async def live(place: Path) -> Run:
         ("Now the line.\n\n", block(f"{story.OLD_LINE}\n", f"{story.GOOD_LINE}\n")),
         ("Nothing is left.",),
     )
-    model = ScriptedModel(deque(answers), tools=False)
+    model = ScriptedModel(deque(answers), title="Add rates", aside=for_a_commit)
     async with bench_at(place, model, RULES) as bench:
         again = program(bench, "--restore-chat-history", "--message", story.NEXT_PROMPT)
         return await run_of(bench, model, program(bench, "--message", story.PROMPT), again)
@@ -82,6 +88,7 @@ def test_aider_never_writes_what_a_rule_stopped(run: Run) -> None:
     assert run.status == 0, run.output
     assert (len(run.main), run.unsaid) == (run.scripted, 0), run.output
     assert run.file(story.FILE) == story.LAST_FILE
+    assert "any" not in run.output
     assert run.actions() == [("typed", "interrupt"), ("quiet", "prose_reminder")]
     assert {turn["outcome"] for turn in run.turns} == {"completed"}
     assert {row["agent"] for row in (*run.hits, *run.turns)} == {"aider"}
@@ -95,7 +102,13 @@ def test_aider_is_reminded_in_front_of_its_next_message(run: Run) -> None:
     assert (messages[edited]["role"], behind["role"]) == ("assistant", "user")
     assert behind["content"].startswith("<system-reminder ")
     assert "Leave no print behind." in behind["content"]
-    assert behind["content"].endswith("\n\nI updated the files.")
+    assert "</system-reminder>\n\nI committed the changes" in behind["content"]
+
+
+def test_aider_is_known_when_it_asks_for_a_commit_message(run: Run) -> None:
+    """One request an edit, with a prompt of its own and the rules in force."""
+    assert [asked.side for asked in run.asked].count(True) == 2
+    assert len(run.turns) == len(run.asked) - 1
 
 
 def test_aider_finds_the_notes_again_in_a_restored_chat(run: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from tests.agents.lab import (
     LONGEST_RUN,
     MODEL,
     NODE,
+    Answer,
     Bench,
     Program,
     Run,
+    ScriptedModel,
     bench_at,
     run_of,
 )
@@ -32,7 +35,7 @@ def settings_of(url: str) -> str:
         "npm": "@ai-sdk/openai-compatible",
         "name": "Lab",
         "options": {"baseURL": url, "apiKey": KEY},
-        "models": {MODEL: {"name": MODEL, "tool_call": True}},
+        "models": {MODEL: {"tool_call": True, "limit": {"context": 200_000, "output": 8_000}}},
     }
     return json.dumps(
         {
@@ -103,3 +106,51 @@ def test_opencode_names_its_session_and_its_directory(run: Run) -> None:
     """All requests are of one conversation, and the prompt says where the agent works."""
     assert len({turn["conversation"] for turn in run.turns}) == 1
     assert str(run.workspace) in {turn["workspace"] for turn in run.turns}
+
+
+async def live_long(place: Path) -> Run:
+    path = str(place / "work" / story.FILE)
+    again = ("I use ", "FORBIDDEN", " words again.")
+    model = story.compacted(partial(write, path), [again, ("All done.",)])
+    async with bench_at(place, model, story.RULES) as bench:
+        return await run_of(bench, model, program(bench, story.PROMPT))
+
+
+def test_opencode_compacts_and_the_rule_is_told_again(tmp_path: Path) -> None:
+    """Rules only watch the compaction; the notes that it dropped leave the rule armed."""
+    run = asyncio.run(live_long(tmp_path))
+    assert (run.status, run.unsaid) == (0, 0), run.output
+    assert "summariz" in next(one.texts("system")[0] for one in run.asked[-3:] if one.side)
+    assert run.actions() == [
+        ("plain", "observed"),
+        ("plain", "interrupt"),
+        ("quiet", "tool_reminder"),
+        ("plain", "observed"),
+        ("plain", "interrupt"),
+    ]
+
+
+async def live_below(place: Path) -> Run:
+    path = str(place / "work" / story.FILE)
+    task = {"description": "write", "prompt": story.PROMPT, "subagent_type": "general"}
+    answers: list[Answer] = [
+        ("I ask another.", Tool("task", json.dumps(task), story.IDS[3])),
+        ("I write the file.", write(path, story.IDS[0], story.BAD_FILE)),
+        (write(path, story.IDS[1], story.LAST_FILE),),
+        ("It is written.",),
+        ("All done.",),
+    ]
+    model = ScriptedModel(deque(answers))
+    async with bench_at(place, model, story.RULES) as bench:
+        return await run_of(bench, model, program(bench, story.PROMPT))
+
+
+def test_opencode_sub_agent_has_a_conversation_of_its_own(tmp_path: Path) -> None:
+    """A task's agent is held to the rules too, and its notes stay in its own conversation."""
+    run = asyncio.run(live_below(tmp_path))
+    story.check_end(run)
+    assert run.actions() == [("typed", "interrupt"), ("quiet", "tool_reminder")]
+    above, below = run.turns[-1]["conversation"], run.hits[0]["conversation"]
+    assert above != below
+    assert {turn["conversation"] for turn in run.turns} == {above, below}
+    assert not story.reminders(run.main[-1])

@@ -92,3 +92,26 @@ def test_qwen_code_keeps_the_reminder_in_every_request(run: Run) -> None:
 def test_qwen_code_names_its_directory(run: Run) -> None:
     """The first user message says where the agent works."""
     assert {turn["workspace"] for turn in run.turns} == {str(run.workspace)}
+
+
+async def live_long(place: Path) -> Run:
+    path = str(place / "work" / story.FILE)
+    model = story.compacted(partial(write, path), [("All done.",)])
+    async with bench_at(place, model, story.RULES) as bench:
+        return await run_of(bench, model, program(bench, "-p", story.PROMPT))
+
+
+def test_qwen_code_compresses_and_keeps_the_notes_of_what_it_keeps(tmp_path: Path) -> None:
+    """Rules only watch the compression; the last call is kept, and its notes with it."""
+    run = asyncio.run(live_long(tmp_path))
+    assert (run.status, run.unsaid) == (0, 0), run.output
+    assert run.actions() == [
+        ("plain", "interrupt"),
+        ("quiet", "tool_reminder"),
+        ("plain", "observed"),
+    ]
+    assert [asked.side for asked in run.asked] == [False, False, True, False]
+    last = run.main[-1]
+    assert "FORBIDDEN summary" in last.texts("user")[0]
+    assert len(story.reminders(last)) == 1
+    assert "\n".join(last.texts("user")).count("Speak plainly.") == 1
