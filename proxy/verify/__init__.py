@@ -122,8 +122,11 @@ async def _run(
         answer = await _ask(http, asked, prompt)
         hits = (await http.get("/audit/hits")).json()["hits"]
         turns = (await http.get("/audit/turns")).json()["turns"]
+    # A task group would wrap what is raised inside the server's own.
+    if answer.failure:
+        raise CannotRun(answer.failure)
     attempts = int(turns[0]["attempts"]) if turns else 0
-    return Transcript(mode, prompt, tuple(reversed(hits)), attempts, answer)
+    return Transcript(mode, prompt, tuple(reversed(hits)), attempts, answer.text)
 
 
 def _settings(asked: Verify, scratch: Path, mode: InterruptMode) -> Settings:
@@ -138,33 +141,42 @@ def _settings(asked: Verify, scratch: Path, mode: InterruptMode) -> Settings:
     )
 
 
-async def _ask(http: httpx.AsyncClient, asked: Verify, prompt: str) -> str:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came through the proxy, or why nothing did."""
+
+    text: str = ""
+    failure: str = ""
+
+
+async def _ask(http: httpx.AsyncClient, asked: Verify, prompt: str) -> _Answer:
     headers = {"authorization": f"Bearer {asked.api_key}"} if asked.api_key else {}
     messages = [{"role": "user", "content": prompt}]
     body = {"model": asked.model, "stream": True, "messages": messages}
     try:
         answer = await http.post("/v1/chat/completions", json=body, headers=headers)
     except httpx.HTTPError as problem:
-        raise CannotRun(f"no answer came through the proxy: {problem!r}.") from None
+        return _Answer(failure=f"no answer came through the proxy: {problem!r}.")
     if answer.is_error:
-        raise CannotRun(
-            f"the upstream {httpx.URL(asked.upstream).host} answered {answer.status_code}: "
-            f"{label(answer.text)}; check --upstream, --model and the API key."
+        host = httpx.URL(asked.upstream).host
+        said = label(answer.text)
+        return _Answer(
+            failure=f"the upstream {host} answered {answer.status_code}: {said}; check --upstream, "
+            "--model and the API key."
         )
-    return _text(answer.content)
+    return _read_stream(answer.content)
 
 
-def _text(stream: bytes) -> str:
-    """The text of a streamed answer; raises CannotRun where the stream tells of an error."""
+def _read_stream(stream: bytes) -> _Answer:
     pieces: list[str] = []
-    reader = SseReader()
-    for event in reader.feed(stream):
+    for event in SseReader().feed(stream):
         chunk = _parsed(event.data)
         if "error" in chunk:
-            raise CannotRun(f"the answer broke off: {label(json.dumps(chunk['error']))}.")
+            told = label(json.dumps(chunk["error"]))
+            return _Answer(failure=f"the answer broke off: {told}.")
         choices = chunk.get("choices") or ()
         pieces += ((choice.get("delta") or {}).get("content") or "" for choice in choices)
-    return "".join(pieces)
+    return _Answer("".join(pieces))
 
 
 def _parsed(data: str | None) -> JsonObject:
