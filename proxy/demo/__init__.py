@@ -49,13 +49,15 @@ async def _play(folder: Path, say: Callable[[str], None], keep: bool) -> None:  
                 "ttsr": {"builtinRules": False},
             }
         )
+        stopped = anyio.Event()
         drain = Drain(settings.limits.turns, grace=0)
+        drain.at_stop(stopped.set)  # the server takes the signal, so this is how it is heard of
         app = assemble(settings, drain, home=folder / "none")
         async with serving(app, drain) as proxy, httpx.AsyncClient(base_url=proxy) as http:
             await _Agent(http, model, say).play()
             if keep:
                 say(f"\nBase URL: {proxy}/v1\nAudit:    {proxy}/audit\nStop with Ctrl-C.")
-                await anyio.sleep_forever()
+                await stopped.wait()
 
 
 @dataclass

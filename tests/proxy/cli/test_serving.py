@@ -113,3 +113,14 @@ def test_demo_ends_quietly_when_its_reader_has_left(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
         assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_demo_that_stays_up_stops_on_a_signal(tmp_path: Path, number: signal.Signals) -> None:
+    """It says how to stop it, and that is true."""
+    with started("demo", "--keep", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        while "Stop with" not in process.stdout.readline():
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(10) == 0
