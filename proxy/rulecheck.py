@@ -244,7 +244,7 @@ class _Checker:
         self, live: LiveRule, places: Sequence[_Place], matches: Sequence[Match]
     ) -> str:
         if live.rule.name in self.observed.quarantined:
-            return "a pattern went over its time limit, so the rule is set aside for the output"
+            return "it was too large or too slow to search, so the rule is set aside here"
         if matches:
             return "; ".join(_told(match) for match in matches)
         says = f"no match for {', '.join(f'`{each}`' for each in live.rule.conditions)}"

@@ -48,7 +48,6 @@ def new(  # noqa: PLR0917 - one parameter a flag
     mode: Annotated[
         InterruptMode | None, typer.Option("--interrupt-mode", help="Where a hit interrupts.")
     ] = None,
-    owner: Annotated[Owner, typer.Option("--scope-of", help="Whose rule it is.")] = "project",
     convention: Annotated[
         Convention | None,
         typer.Option(help="Where the file goes; the convention in use where left out."),
@@ -59,6 +58,7 @@ def new(  # noqa: PLR0917 - one parameter a flag
     always: Annotated[
         bool, typer.Option("--always-apply", help="No trigger: it always stands in the prompt.")
     ] = False,
+    user: Annotated[bool, typer.Option("--user", help="For yourself, in every project.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write a new rule file. What is left out is asked for, where somebody can answer."""
@@ -78,6 +78,7 @@ def new(  # noqa: PLR0917 - one parameter a flag
             always_apply=always,
         )
         homes = RuleHomes.of(settings)
+        owner: Owner = "user" if user else "project"
         directory = homes.directory(convention or homes.chosen(owner), owner)
         path = write(draft, directory, inventory.take(settings))
     _tell_new(path, draft, as_json=as_json)

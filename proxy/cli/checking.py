@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from proxy import inventory, rulecheck, snippet
+from proxy import inventory, rulecheck
 from proxy import scan as scanning
 from proxy.cli.options import (
     CLEAN,
@@ -34,6 +34,8 @@ from proxy.quantities import size
 from proxy.rulecheck import Report, Verdict
 from proxy.sarif import github, message, sarif
 from proxy.scan import FileReport, ScanOptions, ScanReport
+from proxy.snippet import Given
+from proxy.snippet import take as take_snippet
 from proxy.trial import Ground
 from rules_engine.scope import Surface
 
@@ -41,9 +43,9 @@ Format = Literal["text", "json", "sarif", "github"]
 
 
 def try_output(  # noqa: PLR0917 - one parameter a flag
-    words: Annotated[
+    snippet: Annotated[
         str | None,
-        typer.Argument(metavar="SNIPPET", help="The text, or a file that holds it; - for stdin."),
+        typer.Argument(help="The text, or a file that holds it; - for stdin."),
     ] = None,
     file: Annotated[str | None, typer.Option(help="File that holds the text; - for stdin.")] = None,
     rule: Annotated[
@@ -72,8 +74,12 @@ def try_output(  # noqa: PLR0917 - one parameter a flag
     with reporting(as_json=as_json):
         settings = settings_of(workspace, config)
         ground = Ground.of(settings)
-        given = snippet.Given(words, file, surface, tool, path)
-        taken = snippet.take(given, ground.workspace, sys.stdin.buffer.read)
+        given = Given(snippet, file, surface, tool, path)
+        taken = take_snippet(
+            given,
+            ground.workspace,
+            _piped if snippet is None and file is None else sys.stdin.buffer.read,
+        )
         found = inventory.alone(rule, agent) if rule else inventory.take(settings, agent)
         report = rulecheck.check(found, taken.output, ground)
     if as_json:
@@ -81,6 +87,11 @@ def try_output(  # noqa: PLR0917 - one parameter a flag
     else:
         _print_report(report, agent, taken.inferred, verbose=verbose)
     raise typer.Exit(VIOLATIONS if report.triggered else CLEAN)
+
+
+def _piped() -> bytes:
+    """Standard input where something is piped in; nobody is made to wait for a terminal."""
+    return b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
 
 
 def _print_report(report: Report, agent: str, inferred: str | None, *, verbose: bool) -> None:
@@ -226,7 +237,10 @@ def _summary(files: Sequence[FileReport], report: ScanReport) -> str:
 
 def _warn(found: Inventory, report: ScanReport) -> None:
     for path, name in report.quarantined:
-        typer.echo(f"warning: {name} took too long on {path} and was not decided.", err=True)
+        typer.echo(
+            f"warning: {name} was not decided on {path}, which is too large or too slow to search.",
+            err=True,
+        )
     errors = inventory.counted(found.problems)["errors"]
     if errors:
         typer.echo(

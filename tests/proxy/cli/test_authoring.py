@@ -39,7 +39,7 @@ def test_new_goes_where_rules_are(project: Project) -> None:
     project.rules(other="Just text.")
     assert project.run(*NEW, "--json").json["path"].endswith("project/.omp/rules/foo.md")
     ran = project.run("new", "bar", "--body", "x", "--always-apply", "--convention", "dsh",
-                      "--scope-of", "user", "--json")  # fmt: skip
+                      "--user", "--json")  # fmt: skip
     assert ran.json["path"] == str(project.home / ".dsh" / "rules" / "bar.md")
 
 

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +83,21 @@ def test_argument_that_names_a_file_is_that_file(project: Project) -> None:
 def test_text_may_come_from_stdin(project: Project, arguments: list[str]) -> None:
     """Asked for, or because nothing else is given."""
     assert tried(project, *arguments, stdin="so FORBIDDEN")["triggered"] == ["words"]
+
+
+def test_nobody_is_made_to_wait_for_a_terminal(project: Project) -> None:
+    """Without a snippet and with nothing piped in, the command says what to give."""
+    ours, theirs = pty.openpty()
+    ran = subprocess.run(
+        [sys.executable, "-c", "from proxy.cli import main; main()", "test"],
+        cwd=project.root,
+        env={"PATH": os.environ["PATH"], "HOME": str(project.home), "PYTHONPATH": str(Path.cwd())},
+        stdin=theirs, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(ours)
+    os.close(theirs)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "there is no snippet" in ran.stderr
 
 
 def test_report_names_what_was_tried(project: Project) -> None:
