@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
 from proxy.inventory import REASONS, Entry, Inventory, scope_word
 from proxy.masking import single_line
@@ -22,96 +20,16 @@ from proxy.trial import (
     position,
     sections,
 )
+from proxy.verdict import Gate, GateName, Held, Match, Report, Verdict, shown
 from rules_engine.globs import path_candidates
 from rules_engine.policy import ReleaseMode, covers
 from rules_engine.problems import Severity
-from rules_engine.rule import Bucket, Origin, Rule
+from rules_engine.rule import Bucket, Rule
 from rules_engine.ruleset import LiveRule, Reason
 from rules_engine.scope import Surface, admits
 from rules_engine.triggers.pattern import OverBudget
 from rules_engine.triggers.structure import language_among
 from rules_engine.windows import Watch, Window
-
-_SHOWN = 80
-
-
-class GateName(StrEnum):
-    """What an output must pass, in this order, for a rule to act."""
-
-    IN_FORCE = "in force"
-    SCOPE = "scope"
-    GLOBS = "globs"
-    TRIGGER = "trigger"
-    REPEAT = "repeat policy"
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One gate: whether the output passed it, and why."""
-
-    name: GateName
-    passed: bool
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Where a trigger holds: span in the text that was searched, line and column from 1."""
-
-    field: str
-    source: str
-    start: int
-    end: int
-    line: int
-    column: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What a rule keeps from the client. `released`: characters in front of it; None for calls."""
-
-    released: int | None
-    characters: int
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One rule on one output. `deed`: what a turn would do about it."""
-
-    entry: Entry
-    gates: tuple[Gate, ...]
-    evaluated: bool
-    triggered: bool
-    matches: tuple[Match, ...] = ()
-    deed: str | None = None
-    decided: int | None = None
-    held: Held | None = None
-
-    @property
-    def bundled(self) -> bool:
-        """Whether the rule came with the proxy."""
-        return self.entry.rule is not None and self.entry.rule.origin is Origin.BUILTIN
-
-    @property
-    def stopped_by(self) -> Gate | None:
-        """The first gate that was not passed."""
-        return next((gate for gate in self.gates if not gate.passed), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Every rule with a trigger on one output. `quarantined`: rules that took too long."""
-
-    output: Output
-    verdicts: tuple[Verdict, ...]
-    quarantined: tuple[str, ...]
-
-    @property
-    def triggered(self) -> tuple[Verdict, ...]:
-        """The rules that the output breaks."""
-        return tuple(verdict for verdict in self.verdicts if verdict.triggered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +79,8 @@ class _Checker:
             asked = bool(rule.question) and entry.reason == Reason.NO_TRIGGER
             gate = _question(rule) if asked else force
             return Verdict(entry, (gate,), evaluated=asked, triggered=False)
-        hit = next((each for each in self.observed.hits if each.rule.name == rule.name), None)
+        hits = () if rule.question else self.observed.hits  # a pattern only chooses what is asked
+        hit = next((each for each in hits if each.rule.name == rule.name), None)
         inside = tuple(place for place in self.places if self._scoped(rule, place))
         watched = tuple(place for place in inside if self._globbed(rule, place))
         matches = tuple(self._matches(live, watched))
@@ -243,6 +162,8 @@ class _Checker:
     def _trigger_says(
         self, live: LiveRule, places: Sequence[_Place], matches: Sequence[Match]
     ) -> str:
+        if live.rule.question:
+            return _question(live.rule).says
         if live.rule.name in self.observed.quarantined:
             return "it was too large or too slow to search, so the rule is set aside here"
         if matches:
@@ -325,64 +246,8 @@ def _match(field: str, source: str, text: str, start: int, end: int) -> Match:
     return Match(field, source, start, end, line, column, text[start:end])
 
 
-def shown(text: str) -> str:
-    """Text on one line, cut where it is long."""
-    flat = single_line(text[: _SHOWN + 1])
-    return flat if len(flat) <= _SHOWN else f"{flat[:_SHOWN]}…"
-
-
 def _told(match: Match) -> str:
     return (
         f"{match.field} `{shown(match.source)}` at line {match.line}, column {match.column}: "
         f"{shown(match.text)}"
     )
-
-
-def fields(report: Report, agent: str, inferred: str | None) -> dict[str, Any]:
-    """The report as JSON."""
-    evaluated = [verdict for verdict in report.verdicts if verdict.evaluated]
-    return {
-        "surface": report.output.surface,
-        "tool": report.output.tool,
-        "path": report.output.path,
-        "agent": agent,
-        "inferred": inferred,
-        "snippet": shown(report.output.text),
-        "bytes": len(report.output.text.encode("utf-8", "surrogatepass")),
-        "evaluated": [verdict.entry.name for verdict in evaluated],
-        "triggered": [verdict.entry.name for verdict in evaluated if verdict.triggered],
-        "not_triggered": [verdict.entry.name for verdict in evaluated if not verdict.triggered],
-        "quarantined": list(report.quarantined),
-        "rules": [_verdict_fields(verdict) for verdict in report.verdicts],
-    }
-
-
-def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
-    stopped, held, rule = verdict.stopped_by, verdict.held, verdict.entry.rule
-    return {
-        "name": verdict.entry.name,
-        "path": verdict.entry.path,
-        "triggered": verdict.triggered,
-        "action": verdict.deed,
-        "interruptMode": verdict.entry.mode,
-        "question": rule.question if rule else None,
-        "stopped_by": stopped.name if stopped else None,
-        "gates": [
-            {"gate": gate.name, "passed": gate.passed, "says": gate.says} for gate in verdict.gates
-        ],
-        "matches": [
-            {
-                "field": match.field,
-                "source": match.source,
-                "start": match.start,
-                "end": match.end,
-                "line": match.line,
-                "column": match.column,
-                "text": match.text,
-            }
-            for match in verdict.matches
-        ],
-        "decided": verdict.decided,
-        "held": held
-        and {"released": held.released, "characters": held.characters, "says": held.says},
-    }

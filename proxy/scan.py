@@ -113,7 +113,8 @@ class _Scanner:
         self.rules = tuple(
             live
             for live in ruleset.live
-            if any(live.rule.may_watch(Surface.TOOL, names) for names in self._names.values())
+            if not live.rule.question
+            and any(live.rule.may_watch(Surface.TOOL, names) for names in self._names.values())
         )
 
     def file(self, path: Path) -> FileReport:

@@ -31,12 +31,13 @@ from proxy.config import Settings
 from proxy.inventory import Inventory
 from proxy.places import lies_in, real_path
 from proxy.quantities import size
-from proxy.rulecheck import Report, Verdict
 from proxy.sarif import github, message, sarif
 from proxy.scan import FileReport, ScanOptions, ScanReport
 from proxy.snippet import Given
 from proxy.snippet import take as take_snippet
 from proxy.trial import Ground
+from proxy.verdict import Report, Verdict, shown
+from proxy.verdict import fields as verdict_fields
 from rules_engine.scope import Surface
 
 Format = Literal["text", "json", "sarif", "github"]
@@ -83,7 +84,7 @@ def try_output(  # noqa: PLR0917 - one parameter a flag
         found = inventory.alone(rule, agent) if rule else inventory.take(settings, agent)
         report = rulecheck.check(found, taken.output, ground)
     if as_json:
-        document(rulecheck.fields(report, agent, taken.inferred))
+        document(verdict_fields(report, agent, taken.inferred))
     else:
         _print_report(report, agent, taken.inferred, verbose=verbose)
     raise typer.Exit(VIOLATIONS if report.triggered else CLEAN)
@@ -103,19 +104,19 @@ def _print_report(report: Report, agent: str, inferred: str | None, *, verbose: 
     length = len(output.text.encode("utf-8", "surrogatepass"))
     out.print(
         Text(f"{output.surface}{tool}{path}{how}, agent {agent}, {length} bytes: "
-             f"{rulecheck.shown(output.text)}"), soft_wrap=True,
+             f"{shown(output.text)}"), soft_wrap=True,
     )  # fmt: skip
     evaluated = [verdict for verdict in report.verdicts if verdict.evaluated]
     hits = len(report.triggered)
     out.print(f"{len(evaluated)} evaluated, {hits} triggered, {len(evaluated) - hits} not")
-    shown = [
+    told = [
         verdict
         for verdict in report.verdicts
         if verbose or verdict.triggered or not verdict.bundled
     ]
-    for verdict in sorted(shown, key=lambda each: not each.triggered):
+    for verdict in sorted(told, key=lambda each: not each.triggered):
         _print_verdict(out, verdict, full=verbose or verdict.triggered)
-    left = len(report.verdicts) - len(shown)
+    left = len(report.verdicts) - len(told)
     if left:
         out.print(f"{left} bundled rules did not hit; --verbose explains them")
 
@@ -158,7 +159,10 @@ def scan(  # noqa: PLR0917 - one parameter a flag
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Try files on the rules, each as if it were edited and written. Status 1: violations."""
+    """Try files on the rules, each as if it were edited and written. Status 1: violations.
+
+    Every rule tells the first place in a file where it hits, as it would tell a model.
+    """
     form = "json" if as_json else form
     with reporting(as_json=form == "json"):
         settings = _around(settings_of(workspace, config), directory, workspace)
@@ -216,7 +220,7 @@ def _print_text(report: ScanReport, *, verbose: bool) -> None:
             line = Text.assemble(
                 (f"{file.path}:{each.line}:{each.column}", "bold"),
                 f": {message(each)}  ",
-                (rulecheck.shown(each.text), "italic"),
+                (shown(each.text), "italic"),
             )
             out.print(line, soft_wrap=True)
     for file in report.files if verbose else ():

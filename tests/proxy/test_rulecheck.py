@@ -6,8 +6,9 @@ import pytest
 
 from proxy.config import Settings
 from proxy.inventory import Entry, Inventory
-from proxy.rulecheck import Held, Report, Verdict, check, fields, shown
+from proxy.rulecheck import check
 from proxy.trial import Ground, Output
+from proxy.verdict import Held, Report, Verdict
 from rules_engine.ruleset import RuleSetOptions
 from rules_engine.scope import Surface
 from tests.support.rules import rule_text, ruleset
@@ -145,7 +146,7 @@ def test_rule_that_is_off_is_not_evaluated() -> None:
     off = checked(Output("a", TEXT), None, RuleSetOptions(disabled_rules=("foo",)),
                   foo=rule_text(condition="a"))  # fmt: skip
     assert only(off).gates[0].says.startswith("disabled: it is switched off")
-    assert fields(off, "main", None)["evaluated"] == []
+    assert not only(off).evaluated
 
 
 def test_rules_without_a_trigger_are_no_matter_here() -> None:
@@ -161,8 +162,9 @@ def test_rule_that_takes_too_long_is_told() -> None:
     assert "too large or too slow to search" in only(report).gates[-1].says
 
 
-def test_shown_text_is_short_and_on_one_line() -> None:
-    """Controls are drawn, so nothing is done to a terminal."""
-    assert "\n" not in shown("a\nb")
-    assert "\x1b" not in shown("a\x1b[2J")
-    assert shown("x" * 500) == "x" * 80 + "…"
+def test_question_is_never_decided_here() -> None:
+    """Whatever its pattern finds: that only chooses what the judge is asked about."""
+    report = checked(Output("a", TEXT), foo=rule_text(condition="a", question="Is it a?"))
+    verdict = only(report)
+    assert (verdict.evaluated, verdict.triggered) == (True, False)
+    assert says(verdict)[-1] == "trigger: the judge decides, and it is not asked here: Is it a?"

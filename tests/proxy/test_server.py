@@ -5,12 +5,16 @@ import json
 import logging
 import socket
 
+import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from proxy.config import ListenSettings
 from proxy.drain import Drain
 from proxy.errors import ConfigError
-from proxy.server import Server, bound_socket
+from proxy.server import Server, bound_socket, serving
 from tests.support.proxy import running_proxy, settings_for
 from tests.support.upstream import Reply, ScriptedUpstream
 
@@ -51,6 +55,17 @@ def test_uvicorn_is_quiet_about_what_is_done_on_purpose(
     errors.error("Exception in ASGI application")
     logging.getLogger("uvicorn.access").warning("GET /?key=secret")
     assert [record.getMessage() for record in caplog.records] == ["Exception in ASGI application"]
+
+
+@pytest.mark.anyio
+async def test_app_is_served_for_a_while() -> None:
+    """On a free port of this machine, from the first statement on; behind the last it is gone."""
+    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("here"))])
+    async with httpx.AsyncClient() as http:
+        async with serving(app) as origin:
+            assert (await http.get(origin)).text == "here"
+        with pytest.raises(httpx.ConnectError):
+            await http.get(origin)
 
 
 @pytest.mark.anyio
