@@ -211,11 +211,14 @@ class Bench:
 
 @contextlib.asynccontextmanager
 async def bench_at(
-    place: Path, model: ScriptedModel, rules: Mapping[str, str]
+    place: Path, model: ScriptedModel, rules: Mapping[str, str], *, elsewhere: bool = False
 ) -> AsyncIterator[Bench]:
-    """Run model and proxy over a new git repository below `place`."""
-    workspace, home = place / "work", place / "home"
-    for folder in (workspace / "src", home / "tmp"):
+    """Run model and proxy over a new git repository below `place`.
+
+    elsewhere: the proxy serves another directory, and must hear from the agent where it works.
+    """
+    workspace, home, other = place / "work", place / "home", place / "other"
+    for folder in (workspace / "src", home / "tmp", other):
         folder.mkdir(parents=True)
     git = ["git", "-c", "user.name=Lab", "-c", "user.email=lab@localhost"]
     (workspace / "src" / "README").write_text("Sources.\n", encoding="utf-8")
@@ -226,7 +229,7 @@ async def bench_at(
         upstream.answer = model
         settings = settings_for(
             upstream,
-            workspace=str(workspace),
+            workspace=str(other if elsewhere else workspace),
             db=str(place / "ttsr.db"),
             ttsr={"builtinRules": False},
         )

@@ -141,12 +141,15 @@ async def live_below(place: Path) -> Run:
         ("All done.",),
     ]
     model = ScriptedModel(deque(answers))
-    async with bench_at(place, model, story.RULES) as bench:
+    async with bench_at(place, model, story.RULES, elsewhere=True) as bench:
         return await run_of(bench, model, program(bench, story.PROMPT))
 
 
 def test_opencode_sub_agent_has_a_conversation_of_its_own(tmp_path: Path) -> None:
-    """A task's agent is held to the rules too, and its notes stay in its own conversation."""
+    """A task's agent is held to the rules too, and its notes stay in its own conversation.
+
+    The rules are those of the directory that both name in their prompts.
+    """
     run = asyncio.run(live_below(tmp_path))
     story.check_end(run)
     assert run.actions() == [("typed", "interrupt"), ("quiet", "tool_reminder")]

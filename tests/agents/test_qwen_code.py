@@ -97,12 +97,15 @@ def test_qwen_code_names_its_directory(run: Run) -> None:
 async def live_long(place: Path) -> Run:
     path = str(place / "work" / story.FILE)
     model = story.compacted(partial(write, path), [("All done.",)])
-    async with bench_at(place, model, story.RULES) as bench:
+    async with bench_at(place, model, story.RULES, elsewhere=True) as bench:
         return await run_of(bench, model, program(bench, "-p", story.PROMPT))
 
 
 def test_qwen_code_compresses_and_keeps_the_notes_of_what_it_keeps(tmp_path: Path) -> None:
-    """Rules only watch the compression; the last call is kept, and its notes with it."""
+    """Rules only watch the compression; the last call is kept, and its notes with it.
+
+    The rules are those of the directory that the agent names in its first message.
+    """
     run = asyncio.run(live_long(tmp_path))
     assert (run.status, run.unsaid) == (0, 0), run.output
     assert run.actions() == [

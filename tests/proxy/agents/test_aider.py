@@ -4,7 +4,7 @@ import pytest
 
 from proxy.agents import collect
 from proxy.agents.aider import AGENT
-from proxy.identity import RequestFacts, recognise
+from proxy.identity import RequestFacts, is_side_request, recognise
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,15 @@ def test_request_is_recognised(
     """Each mark alone shows the agent, and no other."""
     facts = RequestFacts(system=system, tools=tools)
     assert recognise(headers, facts, collect()) == AGENT
+
+
+def test_summary_of_the_chat_is_a_side_request() -> None:
+    """It replaces old messages, so rules only watch it; a commit message is an answer."""
+    summary = RequestFacts(
+        system="*Briefly* summarize this partial conversation about programming."
+    )
+    commit = RequestFacts(
+        system="You write one-line Git commit messages based on the provided diffs."
+    )
+    assert is_side_request({}, summary, AGENT)
+    assert not is_side_request({}, commit, AGENT)
