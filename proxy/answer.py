@@ -33,6 +33,7 @@ from proxy.exchange import Exchange
 from proxy.forms import Forms
 from proxy.headers import Field, first, to_client, without_framing
 from proxy.masking import redact
+from proxy.patience import Patience
 from proxy.placing import Form, Open, open_placed, patient
 from proxy.record import TurnRecorder
 from proxy.sse import EventTooLarge
@@ -42,10 +43,6 @@ from proxy.upstream import UpstreamResponse
 
 log = logging.getLogger(__name__)
 
-_AFTER_END_MARK = 0.5  # seconds in which bytes behind the end mark are still passed on
-_AFTER_FINISH_REASON = 5.0  # seconds of silence after which a finish reason is the end
-_KEEP_ALIVE = 10.0
-_STORE_PATIENCE = 0.25
 _EXHAUSTED = 422  # no SDK retries it; the same request would spend as many attempts again
 _ERROR_BODY = 4096  # bytes of an error answer that are read
 _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
@@ -68,6 +65,7 @@ class TurnContext:
     open: Open
     wall: Callable[[], float]
     budget: float
+    patience: Patience
     held_bytes: int
     fail_mode: Literal["open", "closed"]
     ending: anyio.Event
@@ -168,7 +166,7 @@ class Answer(Response):
 
     async def _next_step(self, body: Body) -> Step:
         exchange = self._exchange
-        grace = _AFTER_FINISH_REASON if exchange.finish_seen else None
+        grace = self._context.patience.finish_reason if exchange.finish_seen else None
         try:
             with anyio.move_on_after(grace):
                 data = await body.read()
@@ -207,7 +205,7 @@ class Answer(Response):
         if step.broken:
             raise BrokenAnswer
         if self._exchange.passes_on:
-            with anyio.move_on_after(_AFTER_END_MARK):
+            with anyio.move_on_after(self._context.patience.end_mark):
                 await self._pass_rest(client, body)
         await self._close_upstream()
         self._live = False
@@ -321,7 +319,7 @@ class Answer(Response):
         """Write to the splices in which placement the upstream took them, if not as they were."""
         context = self._context
         try:
-            with anyio.move_on_after(_STORE_PATIENCE):
+            with anyio.move_on_after(context.patience.ledger_write):
                 for number, payload in context.forms.settle(form):
                     await context.ledger.amend(context.tenant, number, payload)
         except StoreUnavailable as problem:
@@ -344,7 +342,7 @@ class Answer(Response):
         if not found_by:
             return True
         try:
-            with anyio.fail_after(_STORE_PATIENCE):
+            with anyio.fail_after(context.patience.ledger_write):
                 payload = splice.encode(left_behind)
                 await context.ledger.append(context.tenant, found_by, payload, context.wall())
         except (StoreUnavailable, TimeoutError) as problem:
@@ -399,7 +397,7 @@ class Answer(Response):
                 self._running.cancel()
                 return
             waiting = self._between or self._exchange.holding
-            if waiting and now - client.last_sent >= _KEEP_ALIVE:
+            if waiting and now - client.last_sent >= self._context.patience.keep_alive:
                 await client.write(self._exchange.keep_alive())
 
     async def _close_upstream(self) -> None:

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +30,7 @@ from proxy.drain import Drain
 from proxy.errors import ConfigError, OurFault
 from proxy.gate import trust_of
 from proxy.logs import log_hits
+from proxy.patience import Patience
 from proxy.relay import Relay, Services
 from proxy.routing import Target
 from proxy.store import StoreUnavailable
@@ -55,14 +56,16 @@ def assemble(
     home: Path | None = None,
     follow: SettingsFile | None = None,
     wire: WireApi | None = None,
+    patience: Patience | None = None,
 ) -> FastAPI:
     """Build the whole app; raises ConfigError for settings that cannot be used.
 
     `home`: where the user's own rules are looked for, instead of the user's home directory.
     `follow`: the settings file whose `ttsr` block is read again when it changes.
-    `wire`: reads and writes chat requests, instead of `ChatApi`.
+    `wire`: reads and writes chat requests, instead of `ChatApi`. `patience`: other waits.
     """
-    assembly = _Assembly(settings, drain, home or Path.home(), follow, wire or ChatApi())
+    given = _Given(home or Path.home(), follow, wire or ChatApi(), patience or Patience())
+    assembly = _Assembly(settings, drain, given)
     return create_app(
         settings,
         upstream=assembly.upstream,
@@ -78,15 +81,16 @@ def assemble(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    home: Path
+    follow: SettingsFile | None
+    wire: WireApi
+    patience: Patience
+
+
 class _Assembly:
-    def __init__(
-        self,
-        settings: Settings,
-        drain: Drain,
-        home: Path,
-        follow: SettingsFile | None,
-        wire: WireApi,
-    ) -> None:
+    def __init__(self, settings: Settings, drain: Drain, given: _Given) -> None:
         self.upstream = Upstream(settings)
         self.store = ReopeningStore(partial(SqliteStore.open, settings.db))
         self.feed = Feed()
@@ -97,15 +101,15 @@ class _Assembly:
             WorkspaceOptions.of(
                 settings,
                 loopback=self._loopback,
-                home=home,
+                home=given.home,
                 dsh_home=dsh_home(),
             ),
-            settings=follow,
+            settings=given.follow,
         )
         drain.at_stop(self.feed.end)
-        self._relay = Relay(self._services(drain), wire)
+        self._relay = Relay(self._services(drain, given.patience), given.wire)
 
-    def _services(self, drain: Drain) -> Services:
+    def _services(self, drain: Drain, patience: Patience) -> Services:
         settings = self._settings
         host = urlsplit(settings.upstream_url).hostname or ""
         known = quirks.collect()
@@ -121,6 +125,7 @@ class _Assembly:
             loopback=self._loopback,
             wall=_wall,
             ending=drain.ending,
+            patience=patience,
         )
 
     async def relay(self, request: Request, target: Target) -> Response:

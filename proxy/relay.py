@@ -28,6 +28,7 @@ from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
 from proxy.forms import Forms
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
+from proxy.patience import Patience
 from proxy.pending import Pending
 from proxy.placing import Open
 from proxy.quirks import Profile
@@ -46,7 +47,6 @@ from rules_engine.turn import Facts, Turn
 
 log = logging.getLogger(__name__)
 
-_FIND_PATIENCE = 0.1  # seconds for the one batched read of the ledger
 _DOCUMENT_FACTOR = 2.0  # an answer that is not streamed has twice the turn budget
 _NO_SECRET = b""
 _NO_RULES = RuleSet("", (), (), ())
@@ -71,6 +71,7 @@ class Services:
     loopback: bool
     wall: Callable[[], float]
     ending: anyio.Event
+    patience: Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ class Relay:
                 open=self._opener(request, target, received),
                 wall=self._services.wall,
                 budget=_budget(settings, streaming=asked.stream),
+                patience=self._services.patience,
                 held_bytes=settings.limits.held_bytes,
                 fail_mode=settings.fail_mode,
                 ending=self._services.ending,
@@ -140,7 +142,7 @@ class Relay:
             return _NO_SECRET
         if self._known_secret is None:
             try:
-                with anyio.fail_after(_FIND_PATIENCE):
+                with anyio.fail_after(self._services.patience.ledger_read):
                     self._known_secret = await self._services.store.secret()
             except (StoreUnavailable, TimeoutError) as problem:
                 self._unledgered(problem)
@@ -194,7 +196,7 @@ class Relay:
     async def _matches(self, tenant: str, keys: Sequence[str], spine: Spine) -> Matches | None:
         """The conversation's splices, in one read; None where the ledger did not answer."""
         try:
-            with anyio.fail_after(_FIND_PATIENCE):
+            with anyio.fail_after(self._services.patience.ledger_read):
                 stored = await self._services.store.find(tenant, keys)
         except (StoreUnavailable, TimeoutError) as problem:
             self._unledgered(problem)

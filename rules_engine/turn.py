@@ -93,10 +93,12 @@ class Turn:
         self._facts = facts
         self._options = options
         self._now = self._last_release = now
+        self._late = False  # the budget was used up by an attempt of ours: there is no other
         self._waiting = True  # the budget runs between released events, not before the first
         self._acted: Counter[str] = Counter()
         self._allowed = {live.rule.name for live in ruleset.live if allows(live, delivered)}
         self._declared = tuple(possible_names(facts.families, tool) for tool in facts.tools)
+        self._matcher = ruleset.matcher
         self._prose = tuple(r for r in ruleset.live if self._watches_prose(r))
         self._tools = tuple(r for r in ruleset.live if self._watches_tools(r))
         self._off = False
@@ -175,7 +177,7 @@ class Turn:
         whole = self._options.release is ReleaseMode.WHOLE or self._facts.structured
         self._whole = whole and (bool(holding) or refuses)
         release = ReleaseMode.CUT if self._options.release is ReleaseMode.CUT else ReleaseMode.SAFE
-        self._armed = Armed(self._prose, self._tools, holding, release)
+        self._armed = Armed(self._prose, self._tools, holding, release, self._matcher)
         before = self.released + wording.seam(self.released) if self.released else ""
         self._attempt = Attempt(
             self._armed,
@@ -274,10 +276,11 @@ class Turn:
             self._waiting, self._last_release = False, now
         self._now = now
         if self.attempts > 1 and self._spent():
+            self._late = True
             self._attempt.drop_holds()
 
     def _spent(self) -> bool:
-        return self._now - self._last_release > self._options.turn_budget
+        return self._late or self._now - self._last_release > self._options.turn_budget
 
     # ---- release
 

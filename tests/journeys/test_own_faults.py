@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from proxy.assembly import assemble
-from tests.support.agent import Agent, write_rules
+from tests.support.agent import PATIENT, Agent, write_rules
 from tests.support.chat import chat_reply, completion
 from tests.support.faulty_wire import FaultyApi, Where
 from tests.support.proxy import running_proxy, settings_for
@@ -35,7 +35,7 @@ async def agent_with(
     given = settings_for(
         upstream, workspace=str(workspace), db=str(workspace / "ttsr.db"), **settings
     )
-    build = partial(assemble, home=workspace / "no-home", wire=api)
+    build = partial(assemble, home=workspace / "no-home", wire=api, patience=PATIENT)
     async with running_proxy(given, build) as proxy, httpx.AsyncClient(timeout=30) as http:
         agent = Agent(http, proxy)
         agent.messages = [{"role": "user", "content": "hi"}]

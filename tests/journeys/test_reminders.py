@@ -191,8 +191,8 @@ async def test_note_that_was_never_placed_leaves_the_rule_armed(
 async def test_broken_answer_leaves_no_reminder(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     """A message that broke off after a match is not told about later."""
     write_rules(tmp_path, foo=QUIET)
-    upstream.script(replace(chat_reply("a FORBIDDEN b", finish=None, done=False), terminate="abort"),
-                    chat_reply("ok"))  # fmt: skip
+    cut = chat_reply("a FORBIDDEN b", finish=None, done=False)
+    upstream.script(replace(cut, terminate="abort"), chat_reply("ok"))
     async with agent_at(upstream, tmp_path) as agent:
         agent.messages = [{"role": "user", "content": "hi"}]
         with pytest.raises(httpx.RemoteProtocolError):

@@ -17,6 +17,7 @@ import pytest
 from proxy.assembly import assemble
 from proxy.drain import Drain
 from proxy.errors import ConfigError
+from proxy.patience import Patience
 from proxy.server import Server, bound_socket
 from tests.support.agent import Agent, agent_at, sent, write_rules
 from tests.support.chat import chat_reply
@@ -42,7 +43,7 @@ async def agent_over(
     """An agent with one rule; the database has a folder of its own."""
     write_rules(workspace, foo=FOO)
     settings = {"db": str(workspace / "state" / "ttsr.db")} | settings
-    async with agent_at(upstream, workspace, **settings) as agent:
+    async with agent_at(upstream, workspace, patience=Patience(), **settings) as agent:
         yield agent
 
 

@@ -17,6 +17,7 @@ from proxy.conversation import spine
 from proxy.exchange import Exchange
 from proxy.forms import Forms
 from proxy.headers import Field
+from proxy.patience import Patience
 from proxy.pending import Pending
 from proxy.placing import Open
 from proxy.quirks import PLAIN
@@ -87,6 +88,7 @@ class Turned:
             "open": opening,
             "wall": lambda: 1.0,
             "budget": 60.0,
+            "patience": Patience(),
             "held_bytes": 1 << 20,
             "fail_mode": "open",
             "ending": self.ending,

@@ -470,6 +470,17 @@ def test_tick_past_the_budget_releases_held_prose() -> None:
     assert [type(d).__name__ for d in turn.tick(11.0)] == ["Release"]
 
 
+def test_turn_that_ran_late_never_interrupts_again() -> None:
+    """What is released once the budget is used up does not give the rules a new one."""
+    turn = turn_of(ruleset(foo=FOO), TurnOptions(turn_budget=10))
+    play(turn, text("FORBIDDEN"))
+    turn.reissued(0.0)
+    turn.tick(11.0)
+    heard = play(turn, text("clean ", "FORBIDDEN") + done(), now=11.5)
+    assert not heard.of(Interrupt)
+    assert heard.of(Complete)[0].reminders[0].exhausted
+
+
 # ---- observing, breaking, giving up
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from proxy.assembly import assemble
+from proxy.patience import Patience
 from proxy.quirks import PLAIN
 from proxy.sse import SseReader
 from proxy.wire.chat.decoder import ChatDecoder
@@ -24,6 +25,9 @@ TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
     for name in ("edit", "write", "bash")
 ]
+
+# A loaded machine may be slow; what is slow by intent has tests of its own.
+PATIENT = Patience(ledger_read=20, ledger_write=20)
 
 JsonObject = dict[str, Any]
 
@@ -116,13 +120,14 @@ async def agent_at(
     *,
     home: Path | None = None,
     grace: float = 0.5,
+    patience: Patience = PATIENT,
     **settings: Any,
 ) -> AsyncIterator[Agent]:
     """A new conversation with a proxy of its own over `workspace`; `home` is empty by default."""
     given = settings_for(
         upstream, **({"workspace": str(workspace), "db": str(workspace / "ttsr.db")} | settings)
     )
-    build = partial(assemble, home=home or workspace / "no-home")
+    build = partial(assemble, home=home or workspace / "no-home", patience=patience)
     async with (
         running_proxy(given, build, grace=grace) as proxy,
         httpx.AsyncClient(timeout=30) as http,

@@ -8,11 +8,13 @@ import json
 import random
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from proxy.assembly import assemble
+from proxy.patience import Patience
 from proxy.quirks import Profile
 from tests.support.corpus import case
 from tests.support.proxy import RunningProxy, running_proxy, settings_for
@@ -22,6 +24,8 @@ from tests.support.upstream import Exchange, Reply, Request, ScriptedUpstream
 from tests.support.wire import Answer, call
 
 AT_ONCE = 16
+# Trials run many at a time, so that what comes late must not be taken for what never comes.
+PATIENT = Patience(ledger_read=20, ledger_write=20, end_mark=1.5)
 _PATIENCE = 20.0  # seconds for one trial
 _NOTICE = 1.0  # seconds in which a closed connection is noticed
 _TOOLS = ["edit_file", "read_file", "get_time", "run_patch", "write", "bash"]
@@ -117,7 +121,7 @@ async def benched(upstream: ScriptedUpstream, root: Path, pattern: str) -> Async
                 user_rules_dir=str(root / "no-user"),
             )
             bench.proxies[profile] = await stack.enter_async_context(
-                running_proxy(settings, assemble)
+                running_proxy(settings, partial(assemble, patience=PATIENT))
             )
         yield bench
 

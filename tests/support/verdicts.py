@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Iterable
 
 from tests.support import grammar
-from tests.support.bench import Bench, Outcome, better_answer, in_other_reads
+from tests.support.bench import PATIENT, Bench, Outcome, better_answer, in_other_reads
 from tests.support.trials import SURFACES, Surface, Trial
 from tests.support.wire import Answer
 
 _BETTER = grammar.answer(better_answer().body).text
-_GRACE = 0.5  # seconds in which bytes behind the end mark are still passed on
+_GRACE = PATIENT.end_mark
 
 
 async def untouched(bench: Bench, trials: Iterable[Trial]) -> list[str]:
@@ -117,7 +117,7 @@ def _framing(trial: Trial, got: Answer) -> list[str]:
 
 
 def _closing(trial: Trial, outcome: Outcome) -> list[str]:
-    """Both sides are closed half a second behind an end mark, whatever the upstream does."""
+    """Both sides are closed soon behind an end mark, whatever the upstream does."""
     ends = b"[DONE]" in trial.body
     if trial.reply.terminate != "stall" or not ends:
         return []

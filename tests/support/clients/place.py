@@ -6,12 +6,13 @@ import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from proxy.assembly import assemble
-from tests.support.agent import write_rules
+from tests.support.agent import PATIENT, write_rules
 from tests.support.proxy import running_proxy, settings_for
 from tests.support.rules import rule_text
 from tests.support.upstream import ScriptedUpstream
@@ -48,5 +49,5 @@ async def open_place(workspace: Path) -> AsyncIterator[Place]:
     write_rules(workspace, **RULES)
     async with ScriptedUpstream() as upstream:
         given = settings_for(upstream, workspace=str(workspace), db=str(workspace / "ttsr.db"))
-        async with running_proxy(given, assemble) as proxy:
+        async with running_proxy(given, partial(assemble, patience=PATIENT)) as proxy:
             yield Place(proxy.url, upstream, (f"topic{n}x" for n in itertools.count(1)))
