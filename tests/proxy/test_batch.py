@@ -4,7 +4,7 @@ from proxy.batch import by_call, deliveries, first_of_each, reminder_of
 from proxy.splice import Delivery
 from rules_engine.decisions import Action, Hit
 from rules_engine.scope import Surface
-from tests.support.rules import ruleset, rule_text
+from tests.support.rules import rule_text, ruleset
 
 RULES = {
     live.rule.name: live.rule

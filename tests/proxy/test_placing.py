@@ -82,9 +82,19 @@ async def test_request_without_anything_of_ours_goes_out_once() -> None:
 
 @pytest.mark.parametrize(
     "outcome",
-    [429, 500, 502, 503, 504, 529, ConnectFailed("no"), UpstreamBroken("no"), FirstByteTimeout("no")],
+    [
+        429,
+        500,
+        502,
+        503,
+        504,
+        529,
+        ConnectFailed("no"),
+        UpstreamBroken("no"),
+        FirstByteTimeout("no"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 async def test_first_retry_comes_soon(outcome: int | Exception) -> None:
     """After 50 to 200 ms; the failed answer is closed."""
     asked = Asked(outcome, 200)
