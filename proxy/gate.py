@@ -8,7 +8,7 @@ from proxy.client import Client
 from proxy.config import ListenSettings
 from proxy.errors import Fault
 from proxy.headers import Field, first
-from proxy.trust import TOKEN_COOKIE, Trust, allowing, is_loopback, preflight
+from proxy.trust import TOKEN_COOKIE, Trust, allowing, is_loopback, preflight, without_token
 
 
 def trust_of(listen: ListenSettings) -> Trust:
@@ -51,7 +51,10 @@ class Gate:
             await send({"type": "http.response.start", "status": 204, "headers": granted})
             await send({"type": "http.response.body"})
             return
-        extra = [_remember(self._trust)] if in_query else []
+        extra = []
+        if in_query:
+            extra = [_remember(self._trust)]
+            scope = {**scope, "query_string": without_token(query)}
         await self._app(scope, receive, _adding(send, origin, extra))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 from proxy.errors import Forbidden, Unauthorized
 from proxy.headers import Field, first
@@ -97,6 +97,13 @@ class Trust:
         return is_loopback(_name_of(authority)) or (
             host is not None and authority.lower() == host.lower()
         )
+
+
+def without_token(query: bytes) -> bytes:
+    """Take the token out of a query string: what is behind the gate neither needs nor shows it."""
+    pairs = query.split(b"&")
+    names = (unquote_plus(pair.partition(b"=")[0].decode("latin-1")) for pair in pairs)
+    return b"&".join(pair for pair, name in zip(pairs, names, strict=True) if name != "token")
 
 
 def is_loopback(name: str) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from proxy.config import ListenSettings
 from proxy.gate import Gate, trust_of
@@ -74,3 +75,18 @@ def test_a_token_in_the_query_becomes_a_cookie() -> None:
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert client.get("/audit/hits").text == "inside"
+
+
+@pytest.mark.parametrize("query", ["token=t", "a=1&token=t&b=%20", "%74oken=t", "token=x&token=t"])
+def test_a_token_in_the_query_ends_at_the_gate(query: str) -> None:
+    """What lies behind it cannot refuse, repeat or log the secret; other parameters stay."""
+    seen: list[bytes] = []
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["query_string"])
+        await PlainTextResponse("inside")(scope, receive, send)
+
+    gate = Gate(inner, Trust(token="t", token_needed=True))
+    client = TestClient(gate, base_url="http://localhost")
+    assert client.get(f"/audit?{query}").status_code == 200
+    assert seen == [b"a=1&b=%20" if "a=1" in query else b""]
