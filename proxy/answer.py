@@ -346,7 +346,8 @@ class Answer(Response):
                 payload = splice.encode(left_behind)
                 await context.ledger.append(context.tenant, found_by, payload, context.wall())
         except (StoreUnavailable, TimeoutError) as problem:
-            log.warning("what a turn leaves could not be stored: %s", problem)
+            reason = str(problem) or "the store did not answer in time"
+            log.warning("what a turn leaves could not be stored: %s", reason)
             context.recorder.unledgered = True
             return False
         self._stored = True

@@ -22,7 +22,7 @@ import httpx
 import msgspec
 
 from proxy.assembly import assemble
-from tests.support.agent import write_rules
+from tests.support.agent import PATIENT, write_rules
 from tests.support.chat import Piece, chat_reply, completion
 from tests.support.proxy import running_proxy, settings_for
 from tests.support.upstream import Reply, Request, ScriptedUpstream
@@ -233,7 +233,7 @@ async def bench_at(
             db=str(place / "ttsr.db"),
             ttsr={"builtinRules": False},
         )
-        build = partial(assemble, home=place / "nobody")
+        build = partial(assemble, home=place / "nobody", patience=PATIENT)
         async with running_proxy(settings, build) as proxy:
             yield Bench(workspace, home, proxy.url, proxy.origin)
 

@@ -29,19 +29,19 @@ from tests.support.chat import Tool
 pytestmark = pytest.mark.timeout(2 * LONGEST_RUN)
 
 
-def settings_of(url: str) -> str:
+def settings_of(url: str, name: str) -> str:
     """opencode.json: the proxy as an OpenAI-compatible provider; no updates, no sharing."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Lab",
         "options": {"baseURL": url, "apiKey": KEY},
-        "models": {MODEL: {"tool_call": True, "limit": {"context": 200_000, "output": 8_000}}},
+        "models": {name: {"tool_call": True, "limit": {"context": 200_000, "output": 8_000}}},
     }
     return json.dumps(
         {
             "provider": {"lab": provider},
-            "model": f"lab/{MODEL}",
-            "small_model": f"lab/{MODEL}",
+            "model": f"lab/{name}",
+            "small_model": f"lab/{name}",
             "autoupdate": False,
             "share": "disabled",
             "permission": {"edit": "allow", "bash": "allow"},
@@ -49,11 +49,11 @@ def settings_of(url: str) -> str:
     )
 
 
-def program(bench: Bench, *words: str) -> Program:
+def program(bench: Bench, *words: str, name: str = MODEL) -> Program:
     return Program(
         (str(NODE / "node_modules/.bin/opencode"), "run", *words),
         {
-            "OPENCODE_CONFIG_CONTENT": settings_of(bench.url),
+            "OPENCODE_CONFIG_CONTENT": settings_of(bench.url, name),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
@@ -157,3 +157,40 @@ def test_opencode_sub_agent_has_a_conversation_of_its_own(tmp_path: Path) -> Non
     assert above != below
     assert {turn["conversation"] for turn in run.turns} == {above, below}
     assert not story.reminders(run.main[-1])
+
+
+def patch(id: str, head: str, *lines: str) -> Tool:  # noqa: A002 - the wire's word
+    text = "\n".join(("*** Begin Patch", f"*** {head} File: {story.FILE}", *lines, "*** End Patch"))
+    return Tool("apply_patch", json.dumps({"patchText": text}), id)
+
+
+def added(id: str, content: str) -> Tool:  # noqa: A002 - the wire's word
+    return patch(id, "Add", *(f"+{line}" for line in content.rstrip("\n").split("\n")))
+
+
+def updated(id: str, old: str, new: str) -> Tool:  # noqa: A002 - the wire's word
+    lines = (f"+{line}" for line in new.split("\n"))
+    return patch(id, "Update", "@@", f"-{old}", *lines)
+
+
+async def live_patching(place: Path) -> Run:
+    model = story.model_of(added, updated)
+    async with bench_at(place, model, story.RULES) as bench:
+        # A name for which opencode offers `apply_patch` in place of `edit` and `write`.
+        programs = [
+            program(bench, *words, name="gpt-5")
+            for words in ([story.PROMPT], ["--continue", story.NEXT_PROMPT])
+        ]
+        return await run_of(bench, model, *programs)
+
+
+def test_opencode_is_held_to_the_rules_when_it_patches(tmp_path: Path) -> None:
+    """What a patch adds to a file is an edit of it, with the path that the patch names."""
+    run = asyncio.run(live_patching(tmp_path))
+    story.check_end(run)
+    story.check_actions(run, "opencode")
+    story.check_reminder(run)
+    story.check_prefixes(run)
+    story.check_history(run)
+    paths = {hit["target_path"] for hit in run.hits if hit["tool"] == "apply_patch"}
+    assert paths == {story.FILE}

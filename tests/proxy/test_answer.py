@@ -158,8 +158,10 @@ async def test_last_event_waits_for_the_ledger() -> None:
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
-async def test_ledger_that_is_slow_is_not_waited_for(mode: str) -> None:
-    """A quarter of a second; then the end goes out, or an error in its place."""
+async def test_ledger_that_is_slow_is_not_waited_for(
+    mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A quarter of a second; then the end, or an error in its place, and the log says why."""
     turned = Turned(opening(INTERRUPTED, events("B")), fail_mode=mode)
     turned.ledger.gate = anyio.Event()
     begun = anyio.current_time()
@@ -168,6 +170,7 @@ async def test_ledger_that_is_slow_is_not_waited_for(mode: str) -> None:
     assert turned.recorder.unledgered
     assert (b"[DONE]" in turned.body) is (mode == "open")
     assert (b"ledger_unavailable" in turned.body) is (mode == "closed")
+    assert "could not be stored: the store did not answer in time" in caplog.text
 
 
 async def test_reissue_that_takes_too_long_ends_in_an_error() -> None:
