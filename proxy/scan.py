@@ -129,8 +129,10 @@ class _Scanner:
         return self._tried(shown, content.decode("utf-8", "replace"), relevant)
 
     def _shown(self, path: Path) -> str:
+        """Relative to the workspace where it lies in it; a name that is no UTF-8 made fit to show."""
         root, own = self._ground.workspace, str(path)
-        return os.path.relpath(own, root).replace(os.sep, "/") if lies_in(own, root) else own
+        shown = os.path.relpath(own, root).replace(os.sep, "/") if lies_in(own, root) else own
+        return os.fsencode(shown).decode("utf-8", "replace")
 
     def _relevant(self, path: str) -> dict[str, list[LiveRule]]:
         """Rules by the tool that they are tried with: by the first one that they watch."""

@@ -83,6 +83,13 @@ def test_directory_outside_the_workspace_keeps_its_paths(tmp_path: Path) -> None
     assert only(report).path == str(tmp_path / "else" / "a.ts")
 
 
+def test_name_that_is_no_text_can_be_shown(tmp_path: Path) -> None:
+    """It is tried as any other."""
+    (tmp_path / os.fsdecode(b"\xff.ts")).write_text("foo")
+    file = only(scanned(tmp_path))
+    assert (file.path, len(file.violations)) == ("\ufffd.ts", 1)
+
+
 @pytest.mark.parametrize(
     ("content", "limit", "skipped"),
     [
