@@ -129,7 +129,7 @@ class _Scanner:
         return self._tried(shown, content.decode("utf-8", "replace"), relevant)
 
     def _shown(self, path: Path) -> str:
-        """Relative to the workspace where it lies in it; a name that is no UTF-8 made fit to show."""
+        """Relative to the workspace if inside; names that are no UTF-8 made fit to show."""
         root, own = self._ground.workspace, str(path)
         shown = os.path.relpath(own, root).replace(os.sep, "/") if lies_in(own, root) else own
         return os.fsencode(shown).decode("utf-8", "replace")
