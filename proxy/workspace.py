@@ -6,11 +6,10 @@ Discovery and compiling run on threads of their own; state changes on the event 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,16 +18,15 @@ import rules_engine
 from proxy.config import Settings
 from proxy.disk import DiskTree, Mark, has_changed, mark
 from proxy.errors import ConfigError, OurFault
+from proxy.foundry import Foundry
 from proxy.places import Places, lies_in, real_path, repository
 from rules_engine.discovery import Roots, discover
-from rules_engine.frontmatter import Adapt, parse_rule
 from rules_engine.problems import Problem
-from rules_engine.rule import Origin, Rule
+from rules_engine.rule import Rule
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
 
 MOST_LIVE = 32
 MOST_LABELS = 256
-MOST_PARSED = 4096
 RELOAD_WAIT = 1.0
 BUILTINS = Path(rules_engine.__file__).parent / "builtin"
 
@@ -125,34 +123,6 @@ class _Held:
 
 
 _Key = tuple[str, str]
-_Parsed = tuple[Rule | None, tuple[Problem, ...]]
-
-
-class _Reader:
-    """Parses files, and remembers by content what it parsed: an edit costs one file."""
-
-    def __init__(self) -> None:
-        self._parsed: dict[Hashable, _Parsed] = {}
-
-    def __call__(
-        self,
-        text: bytes,
-        name: str,
-        path: str,
-        convention: str,
-        *,
-        origin: Origin,
-        adapt: Adapt | None,
-    ) -> _Parsed:
-        digest = hashlib.sha256(text).digest()
-        key = (digest, name, path, convention, origin, adapt)
-        parsed = self._parsed.get(key)
-        if parsed is None:
-            if len(self._parsed) >= MOST_PARSED:
-                self._parsed.clear()
-            parsed = parse_rule(text, name, path, convention, origin=origin, adapt=adapt)
-            self._parsed[key] = parsed
-        return parsed
 
 
 class Workspaces:
@@ -172,7 +142,7 @@ class Workspaces:
         self._settings = settings
         self._settings_mark = mark(str(settings.path)) if settings else None
         self._settings_looked = clock()
-        self._reader = _Reader()
+        self._foundry = Foundry()
         self._places: dict[str, tuple[str, float]] = {}
         self._held: OrderedDict[_Key, _Held] = OrderedDict()
         self._pending: dict[_Key, asyncio.Future[_Held | None]] = {}
@@ -253,7 +223,7 @@ class Workspaces:
         """Look at the files on another thread; whoever asks meanwhile waits for the same look."""
         pending = self._pending.get(key)
         if pending is None:
-            look = _Look(key, held, self._options, self._clock, self._reader)
+            look = _Look(key, held, self._options, self._clock, self._foundry)
             loop = asyncio.get_running_loop()
             pending = loop.run_in_executor(self._threads, look.run)
             self._pending[key] = pending
@@ -284,7 +254,7 @@ class _Look:
     held: _Held | None
     options: WorkspaceOptions
     clock: Callable[[], float]
-    reader: _Reader
+    foundry: Foundry
 
     def run(self) -> _Held | None:
         """Give the set in force after the look; None where it could not be built."""
@@ -302,12 +272,32 @@ class _Look:
             return replace(held, checked=now)
         directory, role = self.key
         roots, tree = _roots(self.options, directory)
-        rules, problems = discover(tree, roots, parse=self.reader)
+        rules, problems = self._discover(tree, roots)
         if held and same and (rules, problems) == (held.rules, held.problems):
             return replace(held, marks=tree.marks, checked=now)
         previous = held.ruleset if held else None
-        ruleset = build(rules, replace(self.options.rules, agent=role), problems, previous)
+        compiled = self.foundry.compile(self._new_patterns(rules, previous))
+        options = replace(self.options.rules, agent=role)
+        ruleset = build(rules, options, problems, previous, compiled)
         return _Held(ruleset, rules, problems, self.options, tree.marks, now)
+
+    def _discover(
+        self, tree: DiskTree, roots: Roots
+    ) -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
+        """Discover once, and where files are left to be learned, again."""
+        reading = self.foundry.reading()
+        found = discover(tree, roots, parse=reading)
+        if not reading.late:
+            return found
+        self.foundry.learn(reading.late)
+        return discover(tree, roots, parse=self.foundry.reading(all_here=True))
+
+    @staticmethod
+    def _new_patterns(rules: Iterable[Rule], previous: RuleSet | None) -> Iterator[str]:
+        live = previous.live if previous else ()
+        known = {trigger.pattern.source for each in live for trigger in each.patterns}
+        sources = (source for rule in rules for source in rule.conditions)
+        yield from (source for source in sources if source not in known)
 
 
 def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:

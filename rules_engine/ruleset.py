@@ -124,13 +124,15 @@ def build(
     options: RuleSetOptions,
     problems: Sequence[Problem] = (),
     previous: RuleSet | None = None,
+    ready: Mapping[str, PatternTrigger] | None = None,
 ) -> RuleSet:
     """Bucket and compile rules given in precedence order; the first of a name wins.
 
     `problems`: what discovery found; carried along in front of what is found here. A broken
-    rule is a problem and the others go on. `previous`: a set whose patterns need no compiling.
+    rule is a problem and the others go on. `previous`: a set whose patterns need no compiling,
+    as do those that are `ready`, by their sources.
     """
-    compiled = _compiled(previous) if previous else {}
+    compiled = {**(_compiled(previous) if previous else {}), **(ready or {})}
     modes, found = _overrides(options.mode_overrides)
     live: list[LiveRule] = []
     listed: list[ListedRule] = []

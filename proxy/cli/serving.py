@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -112,7 +113,15 @@ def run(loaded: Loaded, again: Callable[[], Settings]) -> None:
     built = assemble(settings, drain, follow=follow)
     sock = bound_socket(settings.listen)
     line = listening(settings, sock.getsockname()[1])
-    server = Server(built, drain, lambda: typer.echo(line))
+
+    def started() -> None:
+        # What is there now stays until the end: no later collection need look through it, which
+        # would stop every stream meanwhile.
+        gc.collect()
+        gc.freeze()
+        typer.echo(line)
+
+    server = Server(built, drain, started)
     with logging_to(), sock, asyncio.Runner(loop_factory=server.loop_factory()) as runner:
         runner.run(server.serve([sock]))
 

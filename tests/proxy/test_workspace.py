@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proxy.config import load
+from proxy.foundry import FEW
 from proxy.workspace import (
     BUILTINS,
     MOST_LIVE,
@@ -372,3 +373,14 @@ async def test_bundled_rules_take_the_mode_of_an_override(bundled: WorkspaceOpti
     ruleset = await Workspaces(replace(bundled, rules=options)).ruleset()
     loud = [live.rule.name for live in ruleset.live if live.mode is not InterruptMode.NEVER]
     assert loud == ["go-ioutil"]
+
+
+async def test_many_files_are_read_as_few_are(project: Path, options: WorkspaceOptions) -> None:
+    """What is read in another process is in force with the rest, in the same order."""
+    wanted = [f"r{number:03}" for number in range(2 * FEW)]
+    for name in wanted:
+        write(project, name, f"---\ncondition: 'bad{name}'\n---\nDo not {name}.")
+    ruleset = await Workspaces(replace(options, rules_timeout=60)).ruleset()
+    assert names(ruleset) == wanted
+    assert all(live.patterns[0].final(f"a bad{live.rule.name}", 0) for live in ruleset.live)
+    assert ruleset.problems == ()

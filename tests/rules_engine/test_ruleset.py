@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from rules_engine.dialect import compile_pattern
 from rules_engine.frontmatter import parse_rule
 from rules_engine.problems import Code
 from rules_engine.rule import Bucket, ContextMode, InterruptMode, Origin, RepeatMode, Rule
 from rules_engine.ruleset import Reason, RuleSet, RuleSetOptions, build
+from rules_engine.triggers.pattern import PatternTrigger
 
 OPTIONS = RuleSetOptions()
 
@@ -251,3 +253,12 @@ def test_build_carries_the_problems_of_discovery() -> None:
     """Problems found earlier come first."""
     earlier = build([rule("condition: '('")], OPTIONS).problems
     assert build([], OPTIONS, earlier).problems == earlier
+
+
+def test_build_takes_patterns_that_are_ready() -> None:
+    """What was compiled elsewhere is used as it is; the rest is compiled here."""
+    ready = PatternTrigger(compile_pattern("alpha"))
+    built = build([rule("condition: [alpha, beta]")], OPTIONS, ready={"alpha": ready})
+    first, second = built.live[0].patterns
+    assert first is ready
+    assert second.pattern.source == "beta"
