@@ -1,0 +1,173 @@
+"""What many rule files cost: loading, reloading, memory, and how long the event loop stands still.
+
+`python bench/rules.py [files]` prints one Markdown table. Beside each longest stall stands that of
+an event loop that has nothing to do, measured right before for as long: what the machine adds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import platform
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+from proxy.workspace import WorkspaceOptions, Workspaces
+
+FILES = 1000
+TICK = 0.001
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
+
+
+def rule_file(number: int, revision: int = 0, patterns: int = 0) -> str:
+    """Write a file of usual size: two patterns, three scope tokens, a paragraph of advice."""
+    word = f"{WORDS[number % len(WORDS)]}{number}{'x' * patterns}"
+    return (
+        f"---\ndescription: About {word}\n"
+        f"condition: ['\\b{word}\\s*\\(', 'new {word}_[a-z]+']\n"
+        "scope: ['tool:edit(*.ts)', 'tool:write(*.ts)', text]\n---\n"
+        f"Do not write {word}, revision {revision}. " + "Use what stands beside it. " * 12
+    )
+
+
+@dataclass
+class Clock:
+    """Seconds that pass when the bench says so, so that every look is one at the disk."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        return self.now
+
+
+@dataclass
+class Stalls:
+    """How much later than asked an event loop came back, in seconds."""
+
+    found: list[float] = field(default_factory=list)
+
+    @property
+    def longest(self) -> float:
+        """The worst of them."""
+        return max(self.found, default=0.0)
+
+
+@asynccontextmanager
+async def stalls() -> AsyncIterator[Stalls]:
+    """Wake up every millisecond for as long as the block runs."""
+    seen = Stalls()
+
+    async def probe() -> None:
+        while True:
+            began = perf_counter()
+            await asyncio.sleep(TICK)
+            seen.found.append(perf_counter() - began - TICK)
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(probe())
+        await asyncio.sleep(5 * TICK)
+        yield seen
+        await asyncio.sleep(5 * TICK)
+        task.cancel()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; times in seconds, memory in bytes."""
+
+    name: str
+    took: float
+    stall: float
+    idle: float
+    memory: int
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.name} | {self.took:.2f} s | {self.stall * 1e3:.1f} ms | "
+            f"{self.idle * 1e3:.1f} ms | {self.memory / 2**20:.0f} MiB |"
+        )
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory (Linux)."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * 4096
+
+
+class Bench:
+    """One directory of rule files, and the workspaces that follow it."""
+
+    def __init__(self, root: Path, files: int) -> None:
+        self.folder = root / ".omp" / "rules"
+        self.folder.mkdir(parents=True)
+        (root / ".git").mkdir()
+        self.files = files
+        self.clock = Clock()
+        options = WorkspaceOptions(workspace=root, home=root / "none", rules_timeout=600, poll=1)
+        self.workspaces = Workspaces(options, self.clock)
+
+    def write(self, text: Callable[[int], str], numbers: range | None = None) -> None:
+        """Write some files anew, or all of them."""
+        for number in numbers or range(self.files):
+            (self.folder / f"rule-{number:05}.md").write_text(text(number), encoding="utf-8")
+
+    async def look(self, name: str) -> Row:
+        """Have the files looked at again, and wait until the new set is in force."""
+        self.clock.now += 5
+        async with stalls() as busy:
+            began = perf_counter()
+            before = self.sets()
+            await self.workspaces.ruleset()
+            while name.startswith("reload") and self.sets() == before:
+                await asyncio.sleep(TICK)
+                await self.workspaces.ruleset()
+            took = perf_counter() - began
+        async with stalls() as idle:
+            await asyncio.sleep(took)
+        return Row(name, took, busy.longest, idle.longest, resident())
+
+    def sets(self) -> list[int]:
+        """Tell one rule set from the next."""
+        return [id(rules) for _, _, rules in self.workspaces.live]
+
+
+async def rows(root: Path, files: int) -> AsyncIterator[Row]:
+    """Every change that a directory of rules may go through."""
+    bench = Bench(root, files)
+    bench.write(rule_file)
+    yield await bench.look("first load")
+    yield await bench.look("look, nothing changed")
+    bench.write(lambda number: rule_file(number, 1), range(7, 8))
+    yield await bench.look("reload, one file edited")
+    bench.write(lambda number: rule_file(number, 2))
+    yield await bench.look("reload, every text edited")
+    bench.write(lambda number: rule_file(number, 2, 1))
+    yield await bench.look("reload, every pattern edited")
+    bench.workspaces.close()
+
+
+def heading(files: int) -> Iterator[str]:
+    yield f"{files} rule files, {2 * files} patterns; Python {platform.python_version()}\n"
+    yield "| what | took | longest stall | the same, idle | memory |"
+    yield "| --- | --- | --- | --- | --- |"
+
+
+async def main(files: int) -> None:
+    # As the server does once it has started.
+    gc.collect()
+    gc.freeze()
+    print("\n".join(heading(files)))
+    with tempfile.TemporaryDirectory() as place:
+        print(f"| before | | | | {resident() / 2**20:.0f} MiB |")
+        async for row in rows(Path(place), files):
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else FILES))
