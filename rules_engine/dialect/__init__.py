@@ -17,6 +17,7 @@ from rules_engine.dialect.measure import Measure, counts_units
 from rules_engine.dialect.native import HOLD_EVERYTHING, compile_native
 from rules_engine.dialect.nodes import Node
 from rules_engine.dialect.parse import Flags, parse
+from rules_engine.dialect.prefilter import Prefilter, find_prefilter
 from rules_engine.dialect.resolve import Resolved, resolve
 from rules_engine.dialect.risk import assess, explodes
 from rules_engine.dialect.translate import NEVER, Form, is_ascii, translate
@@ -57,7 +58,8 @@ class Pattern:
     `prefixes`: every match begins with one; empty means unknown, `folded` that both are in
     small letters and ASCII case is to be ignored. `in_units`: astral characters must be split
     into halves before a search. `patience`: texts up to this length need no time limit.
-    `native`: in the engine's own syntax, not ECMAScript's.
+    `native`: in the engine's own syntax, not ECMAScript's. `prefilter`: a wider pattern for a
+    scanner, None where it would report everything.
     """
 
     source: str
@@ -76,6 +78,7 @@ class Pattern:
     in_units: bool = False
     patience: int = 0
     native: bool = False
+    prefilter: Prefilter | None = None
 
 
 def compile_pattern(source: str) -> Pattern:
@@ -183,6 +186,7 @@ def _assemble(source: str, resolved: Resolved, notes: list[str]) -> Pattern:
         behind=measure.behind(tree),
         in_units=counts_units(tree),
         patience=risk.patience,
+        prefilter=find_prefilter(tree, measure),
     )
 
 

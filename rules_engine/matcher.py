@@ -1,0 +1,52 @@
+"""The scanners of one rule set: literals from the start, the compiled database once it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+
+from rules_engine.dialect import Pattern
+from rules_engine.scanner import Scanner
+from rules_engine.scanner.hyperscan import HyperscanScanner, compile_database
+from rules_engine.scanner.literals import Beginnings, LiteralScanner
+
+
+class Matcher:
+    """Patterns, each once and numbered, and what finds candidates among them.
+
+    `compile` is slow and touches nothing, so it may run on another thread; `adopt` makes what
+    it gave serve every window that opens from then on.
+    """
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self.patterns = tuple({pattern.source: pattern for pattern in patterns}.values())
+        self.numbers = {pattern.source: n for n, pattern in enumerate(self.patterns)}
+        self.shared: dict[Hashable, object] = {}  # what windows of the same rules share
+        self._compiled: HyperscanScanner | None = None
+
+    @property
+    def scanner(self) -> Scanner:
+        """The best scanner so far."""
+        return self._compiled or self._literals
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the database is there."""
+        return self._compiled is not None
+
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """What tells where matches may begin."""
+        return Beginnings(self.patterns)
+
+    @cached_property
+    def _literals(self) -> LiteralScanner:
+        return LiteralScanner(self.patterns)
+
+    def compile(self) -> HyperscanScanner | None:
+        """Compile the database; None where the library is missing or takes none of the patterns."""
+        return compile_database(self.patterns)
+
+    def adopt(self, scanner: HyperscanScanner | None) -> None:
+        """Serve the windows to come with `scanner`, if there is one."""
+        self._compiled = scanner or self._compiled
