@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
 from rules_engine.dialect import DialectError, compile_pattern
+from rules_engine.matcher import Matcher
 from rules_engine.problems import Code, Problem
 from rules_engine.rule import (
     CATCH_ALL,
@@ -90,6 +91,7 @@ class ListedRule:
 class RuleSet:
     """Everything that one workspace and agent role has. `live`: trigger rules in precedence order.
 
+    `matcher`: what finds candidates among all their patterns; None for windows to make one.
     `version` is the same for the same rules and options, wherever it is computed.
     """
 
@@ -97,6 +99,7 @@ class RuleSet:
     live: tuple[LiveRule, ...]
     listed: tuple[ListedRule, ...]
     problems: tuple[Problem, ...]
+    matcher: Matcher | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,15 @@ def build(
         live=tuple(live),
         listed=tuple(listed),
         problems=(*problems, *found),
+        matcher=_matcher(live, previous),
     )
+
+
+def _matcher(live: Iterable[LiveRule], previous: RuleSet | None) -> Matcher:
+    """Number all patterns; where they are the same as before, what was compiled serves on."""
+    made = Matcher(trigger.pattern for each in live for trigger in each.patterns)
+    known = previous.matcher if previous else None
+    return known if known is not None and known.numbers == made.numbers else made
 
 
 def _dropped(rule: Rule, options: RuleSetOptions, taken: Iterable[str]) -> Reason | None:

@@ -3,28 +3,35 @@
 A window is one text that only grows: a choice's prose, its reasoning, or the source that a call
 adds at one place. Positions are characters of that text. Results depend on the text alone,
 never on how it was cut into pieces.
+
+A pattern is searched only where it can make a difference. The scanner reports with which piece a
+match may have come: until then no match is certain, and the pattern sleeps. What tells where
+matches may begin does the same for the hold positions of rules that interrupt: without a
+beginning in sight nothing has to be held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
+from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
+from rules_engine.roster import Roster, Watch
 from rules_engine.ruleset import LiveRule
-from rules_engine.triggers.pattern import OverBudget, PatternTrigger
+from rules_engine.scanner.literals import NO_TAIL, LiteralStream
+from rules_engine.triggers.pattern import Certain, OverBudget, Span
+
+__all__ = ["Found", "Watch", "Window"]
 
 # A candidate that stays open longer than this is searched again only after the text behind it
 # has grown by a quarter: linear cost in total, and positions stay exact (they are bisected).
 _PATIENCE = 16_384
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """A rule on a window. `holds`: it would interrupt, so text that may still match waits."""
-
-    live: LiveRule
-    holds: bool
+# Work that one pattern may cause on one text while a match is pending, in characters gone over:
+# some 50 ms. Each further place where a match may have begun is gone over again, up to a bound.
+_WORK = 64_000_000
+_WORK_PER_CHARACTER = 32
+_MOST_STARTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,171 +49,347 @@ class Found:
 class _Search:
     """How far one pattern has come.
 
-    No match can begin before `floor`; `marked` is the floor before the newest piece. Nothing is
-    certain on the first `known` characters. `pending`: a match may have begun already, so the
-    next piece is searched whether or not a literal of the pattern stands in it.
+    No match can begin before `floor`, nothing is certain on the first `known` characters. No
+    search is `due` before the text is so long. `until`: length at which whatever was reported
+    is decided (None: as long as a match may be pending). `touched`: a match may be pending.
     """
 
-    trigger: PatternTrigger
     floor: int = 0
-    marked: int = 0
     known: int = 0
-    scanned: int = 0
     due: int = 0
-    pending: bool = False
-
-
-@dataclass(slots=True)
-class _Progress:
-    watch: Watch
-    searches: list[_Search] = field(default_factory=list)
+    until: int | None = None
+    touched: bool = False
+    work: int = 0
 
 
 class Window:
     """One growing text under a fixed set of rules; each rule hits at most once.
 
     `prefix`: text of earlier attempts in front of this one's. Matches wholly inside it do not
-    count; `release` says which undecided text `hold` keeps back.
+    count; `release` says which undecided text `hold` keeps back. `matcher`: the scanners of a
+    rule set that holds the rules, so that they need not be made for this window alone.
     """
 
     def __init__(
-        self, watches: Iterable[Watch], release: ReleaseMode = ReleaseMode.SAFE, prefix: str = ""
+        self,
+        watches: Iterable[Watch],
+        release: ReleaseMode = ReleaseMode.SAFE,
+        prefix: str = "",
+        matcher: Matcher | None = None,
     ) -> None:
-        self.text = prefix
+        self.text = ""
         self.quarantined: list[LiveRule] = []
-        self._beyond = len(prefix)
+        self._roster = roster = Roster.of(tuple(watches), matcher)
         self._release = release
-        self._active = [
-            _Progress(watch, [_Search(trigger) for trigger in watch.live.patterns])
-            for watch in watches
-        ]
-        self._hit_now: list[_Progress] = []
+        self._beyond = len(prefix)
+        self._live = roster.numbers
+        self._held = roster.holding
+        self._gone: set[int] = set()
+        self._hit_now: frozenset[int] = frozenset()  # held patterns of rules that just hit
+        self._before = 0
+        self._searches: dict[int, _Search] = {}
+        self._scanner = roster.matcher.scanner
+        self._stream = self._scanner.open()
+        self._always = self._scanner.blind & roster.numbers
+        self._awake = set(self._always)
+        # Of patterns that hold: where a match may have begun, now and before the newest piece;
+        # and of which patterns the end of the text may be the beginning, then and now.
+        self._pending: dict[int, int] = {}
+        self._marks: dict[int, int] = {}
+        self._tail = self._marked_tail = NO_TAIL
+        self._begun = roster.matcher.beginnings.open() if roster.holding else None
+        self._open = set(roster.anyhow)
         if prefix:
-            self._settle_prefix()
+            self._settle(prefix)
 
     def feed(self, piece: str) -> tuple[Found, ...]:
         """Append `piece`; returns what became certain, in the order of the rules."""
         text = self.text
         self.text = ""  # the only reference, so that appending does not copy the text
+        self._before = len(text)
         text += piece
         self.text = text
-        return self._sweep(closing=False)
+        self._marks, self._marked_tail = self._pending, self._tail
+        self._hit_now = frozenset()
+        if not piece:
+            return ()
+        reported = self._stream.feed(piece)
+        if reported:
+            self._wake(reported)
+        found = self._ask_certain(reported) if self._awake else ()
+        if self._held and self._begun is not None:
+            self._follow(self._begun, piece)
+        return found
 
     def close(self) -> tuple[Found, ...]:
         """The text is finished: every pattern's final form decides what is still open."""
-        return self._sweep(closing=True)
+        self._hit_now = frozenset()
+        length = len(self.text)
+        hits: dict[int, Certain] = {}
+        for number in sorted(self._live):
+            span = self._final(number)
+            if span is not None:
+                hits[number] = Certain(span.start, span.end, length)
+        return self._told(hits, at_end=True)
 
     def hold(self) -> int:
         """Length of the prefix that no holding rule can still match on."""
         length = len(self.text)
-        return min((self._held_from(p, length) for p in self._holding()), default=length)
+        if self._release is not ReleaseMode.SAFE:
+            floors = self._pending.items()
+            return min((self._position(n, self.text, floor) for n, floor in floors), default=length)
+        position = length - self._tail.longest
+        return min(position, *self._pending.values()) if self._pending else position
 
     def hold_at(self, cut: int) -> int:
         """The hold position when the text was `cut` long; `cut` lies in the newest piece."""
-        return min(
-            (
-                self._position(search.trigger, self.text[:cut], search.marked)
-                for progress in (*self._holding(), *(p for p in self._hit_now if p.watch.holds))
-                for search in progress.searches
-            ),
-            default=cut,
-        )
+        text = self.text[:cut]
+        numbers = self._held | self._hit_now
+        return min((self._position(n, text, self._mark(n)) for n in numbers), default=cut)
 
     def drop_holds(self) -> None:
         """No rule interrupts here any more: they go on as rules that only remind."""
-        for progress in self._active:
-            progress.watch = Watch(progress.watch.live, holds=False)
+        length = len(self.text)
+        for number in self._held:
+            begun = length - self._tail.lengths.get(number, 0)
+            self._search(number).floor = self._pending.get(number, begun)
+        self._held = frozenset()
+        self._pending = {}
+        self._tail = NO_TAIL
 
-    def _holding(self) -> Iterable[_Progress]:
-        return (progress for progress in self._active if progress.watch.holds)
+    # ---- what is certain
 
-    def _held_from(self, progress: _Progress, length: int) -> int:
-        if self._release is ReleaseMode.SAFE:
-            return min((search.floor for search in progress.searches), default=length)
-        return min(
-            (self._position(s.trigger, self.text, s.floor) for s in progress.searches),
-            default=length,
+    def _search(self, number: int) -> _Search:
+        search = self._searches.get(number)
+        if search is None:
+            search = self._searches[number] = _Search()
+        return search
+
+    def _wake(self, reported: Collection[int]) -> None:
+        """Searches are needed for `reported`; what slept had nothing certain until this piece."""
+        length = len(self.text)
+        for number in reported:
+            if number not in self._live:
+                continue
+            search = self._search(number)
+            if number not in self._awake:
+                search.known = max(search.known, self._before)
+                self._awake.add(number)
+            lag = self._scanner.lag(number)
+            crossing = self._floor(number, search) < self._beyond
+            search.until = None if lag is None or crossing else length + lag
+            search.touched = True
+
+    def _ask_certain(self, reported: Collection[int]) -> tuple[Found, ...]:
+        hits: dict[int, Certain] = {}
+        for number in tuple(self._awake):
+            search = self._search(number)
+            if len(self.text) < search.due:
+                continue
+            if number not in reported and self._rests(number, search):
+                self._awake.discard(number)
+                continue
+            try:
+                hit = self._certain(number, search)
+            except OverBudget:
+                self._set_aside(number)
+                continue
+            if hit is not None:
+                hits[number] = hit
+        return self._told(hits) if hits else ()
+
+    def _rests(self, number: int, search: _Search) -> bool:
+        """Whether a held pattern waited for more of a match that can come no more."""
+        return (
+            search.until is None
+            and number in self._held
+            and self._mark(number) == self._before
+            and number not in self._always
         )
 
-    def _position(self, trigger: PatternTrigger, text: str, floor: int) -> int:
+    def _mark(self, number: int) -> int:
+        """Where a match of a held pattern may have begun before the newest piece."""
+        begun = self._marked_tail.lengths.get(number, 0)
+        return self._marks.get(number, self._before - begun)
+
+    def _floor(self, number: int, search: _Search) -> int:
+        return self._mark(number) if number in self._held else search.floor
+
+    def _certain(self, number: int, search: _Search) -> Certain | None:
+        length = len(self.text)
+        floor = self._floor(number, search)
+        trigger = self._roster.triggers[number]
+        if number in self._marks and number in self._held:
+            self._charge(number, search, floor)
+        known, search.known = search.known, length
+        hit = trigger.certain(self.text, floor, known, beyond=self._beyond_of(floor))
+        if hit is not None:
+            return hit
+        if number not in self._held:
+            search.floor = trigger.hold(self.text, floor, beyond=self._beyond_of(floor))
+            search.due = _due(length, search.floor)
+            search.touched = search.floor < length
+            if search.touched:
+                self._charge(number, search, search.floor)
+        settled = search.until is not None and length >= search.until
+        idle = number not in self._held and not search.touched
+        if (settled or idle) and number not in self._always:
+            self._awake.discard(number)
+        return None
+
+    def _beyond_of(self, floor: int) -> int:
+        """Give the end of the prefix while a match may still begin in it."""
+        return self._beyond if floor <= self._beyond else 0
+
+    def _told(self, hits: dict[int, Certain], *, at_end: bool = False) -> tuple[Found, ...]:
+        """Make one hit of each rule: of its patterns the one that is decided first."""
+        found: list[Found] = []
+        places = sorted({at for n in hits for at in self._roster.owners[n]} - self._gone)
+        self._hit_now = self._held.intersection(
+            n for at in places for n in self._roster.held_by(at)
+        )
+        for at in places:
+            own = [hits[n] for n in self._roster.parts[at] if n in hits]
+            hit = min(own, key=lambda each: each.decided)
+            live = self._roster.watches[at].live
+            found.append(Found(live, hit.start, hit.end, hit.decided, at_end))
+            self._retire(at)
+        return tuple(found)
+
+    def _set_aside(self, number: int) -> None:
+        for at in self._roster.owners[number]:
+            if at not in self._gone:
+                self.quarantined.append(self._roster.watches[at].live)
+                self._retire(at)
+
+    def _retire(self, at: int) -> None:
+        """The rule at this place is searched no more."""
+        self._gone.add(at)
+        for number in self._roster.parts[at]:
+            left = [
+                self._roster.watches[o] for o in self._roster.owners[number] if o not in self._gone
+            ]
+            if not any(watch.holds for watch in left):
+                self._let_go(number)
+            if not left:
+                self._live -= {number}
+                self._awake.discard(number)
+
+    # ---- what is held
+
+    def _let_go(self, number: int) -> None:
+        """No rule that this pattern belongs to holds anything any more."""
+        self._held -= {number}
+        self._open.discard(number)
+        if number in self._tail.lengths:
+            self._tail = self._tail.among(self._held)
+        if number in self._pending:
+            # The marks are the same mapping until the piece has been followed.
+            self._pending = {n: floor for n, floor in self._pending.items() if n != number}
+
+    def _follow(self, begun: LiteralStream, piece: str) -> None:
+        """Find where matches may have begun, with what came up to the end of `piece`."""
+        completed = begun.feed(piece)
+        if completed:
+            self._open.update(self._held.intersection(completed))
+        self._tail = self._roster.tail(begun.state, self.text)
+        if self._held is not self._roster.holding:
+            self._tail = self._tail.among(self._held)
+        if not (self._open or self._tail.asked):
+            self._pending = {}
+            return
+        pending: dict[int, int] = {}
+        aside: list[int] = []
+        length = len(self.text)
+        for number in self._open.union(self._tail.asked) if self._tail.asked else self._open:
+            try:
+                floor = self._hold(number, length)
+            except OverBudget:
+                aside.append(number)
+                continue
+            if floor < length:
+                pending[number] = floor
+        self._open.difference_update(
+            [n for n in self._open if n not in pending and n not in self._roster.anyhow]
+        )
+        self._pending = pending
+        for number in aside:
+            self._set_aside(number)
+
+    def _hold(self, number: int, length: int) -> int:
+        """Search for where a match of a held pattern may have begun; `length` is the text's."""
+        floor = self._mark(number)
+        search = self._searches.get(number)
+        if search is not None and length < search.due:
+            return floor
+        if number in self._marks:
+            self._charge(number, self._search(number), floor)
+        beyond = self._beyond if floor <= self._beyond else 0
+        position = self._roster.triggers[number].hold(self.text, floor, beyond=beyond)
+        if search is not None or length - position > _PATIENCE:
+            self._search(number).due = _due(length, position)
+        return position
+
+    def _position(self, number: int, text: str, floor: int) -> int:
+        trigger = self._roster.triggers[number]
         try:
             if self._release is ReleaseMode.SAFE:
-                return trigger.hold(text, floor, beyond=self._beyond)
-            complete = trigger.final(text, floor, beyond=self._beyond)
+                return trigger.hold(text, floor, beyond=self._beyond_of(floor))
+            complete = trigger.final(text, floor, beyond=self._beyond_of(floor))
         except OverBudget:
             return len(text)
         return complete.start if complete else len(text)
 
-    def _sweep(self, *, closing: bool) -> tuple[Found, ...]:
-        self._hit_now = []
-        found: list[Found] = []
-        still: list[_Progress] = []
-        for progress in self._active:
+    def _charge(self, number: int, search: _Search, floor: int) -> None:
+        """Count a search of what is pending. Raises OverBudget once it has been too much."""
+        size = len(self.text) - floor
+        pattern = self._roster.triggers[number].pattern
+        starts = 1
+        if size > pattern.patience:
+            begun = (self.text.count(prefix, floor) for prefix in pattern.prefixes)
+            starts += min(sum(begun), _MOST_STARTS)
+        search.work += size * starts
+        if search.work > _WORK + len(self.text) * _WORK_PER_CHARACTER:
+            raise OverBudget(pattern.source)
+
+    # ---- where the text begins and ends
+
+    def _settle(self, prefix: str) -> None:
+        """Read what earlier attempts said: only matches that reach beyond it are of interest."""
+        self.text = prefix
+        self._wake(self._stream.feed(prefix))
+        if self._begun is None:
+            return
+        self._open.update(self._held.intersection(self._begun.feed(prefix)))
+        self._tail = self._roster.tail(self._begun.state, prefix)
+        for number in self._open.union(self._tail.asked):
+            trigger = self._roster.triggers[number]
             try:
-                hit = self._final(progress) if closing else self._certain(progress)
+                floor = trigger.hold(prefix, 0, beyond=self._beyond)
             except OverBudget:
-                self.quarantined.append(progress.watch.live)
-                continue
-            if hit is None:
-                still.append(progress)
-            else:
-                found.append(hit)
-                self._hit_now.append(progress)
-        self._active = still
-        return tuple(found)
+                floor = 0
+            if floor < len(prefix):
+                self._pending[number] = floor
 
-    def _certain(self, progress: _Progress) -> Found | None:
-        first: Found | None = None
-        for search in progress.searches:
-            search.marked = search.floor
-            hit = self._certain_one(progress.watch, search)
-            if hit is not None and (first is None or hit.decided < first.decided):
-                first = hit
-        return first
-
-    def _certain_one(self, watch: Watch, search: _Search) -> Found | None:
-        length = len(self.text)
-        if length < search.due or not (watch.holds or self._awake(search)):
+    def _final(self, number: int) -> Span | None:
+        """Ask a pattern for its first match, unless it is known that none is pending."""
+        search = self._searches.get(number)
+        if number in self._held:
+            if number not in self._pending and number not in self._roster.anyhow:
+                return None  # a tail is not yet a match
+            floor = self._pending.get(number, len(self.text))
+        elif number in self._always or (search is not None and search.touched):
+            floor = 0 if search is None else search.floor
+        else:
             return None
-        known, search.known = search.known, length
-        match = search.trigger.certain(self.text, search.floor, known, beyond=self._beyond)
-        if match is not None:
-            return Found(watch.live, match.start, match.end, match.decided)
-        search.floor = search.trigger.hold(self.text, search.floor, beyond=self._beyond)
-        waiting = length - search.floor
-        search.pending = waiting > 0
-        search.due = 0 if waiting <= _PATIENCE else length + waiting // 4
-        return None
+        trigger = self._roster.triggers[number]
+        try:
+            return trigger.final(self.text, floor, beyond=self._beyond_of(floor))
+        except OverBudget:
+            self._set_aside(number)
+            return None
 
-    def _awake(self, search: _Search) -> bool:
-        """Whether a literal that every match contains has come in (or there is none to ask)."""
-        pattern = search.trigger.pattern
-        literals = pattern.literals
-        if not literals or search.pending:
-            return True
-        if pattern.folded and not all(literal.isascii() for literal in literals):
-            return True
-        start = max(0, search.scanned - max(map(len, literals)) + 1)
-        tail = self.text[start:]
-        search.scanned = len(self.text)
-        if pattern.folded:
-            tail = tail.lower()
-            return any(literal.lower() in tail for literal in literals)
-        return any(literal in tail for literal in literals)
 
-    def _final(self, progress: _Progress) -> Found | None:
-        for search in progress.searches:
-            span = search.trigger.final(self.text, search.floor, beyond=self._beyond)
-            if span is not None:
-                length = len(self.text)
-                return Found(progress.watch.live, span.start, span.end, length, at_end=True)
-        return None
-
-    def _settle_prefix(self) -> None:
-        for progress in self._active:
-            for search in progress.searches:
-                try:
-                    search.floor = search.trigger.hold(self.text, 0, beyond=self._beyond)
-                except OverBudget:
-                    search.floor = 0
-                search.pending = search.floor < len(self.text)
+def _due(length: int, floor: int) -> int:
+    waiting = length - floor
+    return 0 if waiting <= _PATIENCE else length + waiting // 4

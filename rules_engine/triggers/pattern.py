@@ -85,8 +85,10 @@ class PatternTrigger:
 
         It never moves back while the text grows, so it is the next floor. Raises OverBudget.
         """
-        if self._has_nothing(self.pattern.hold, text, floor):
-            return len(text)
+        if text.isascii() or not self.pattern.in_units:
+            known = _find(self.pattern, self.pattern.hold, text, floor, len(text))
+            if known is None or not beyond:
+                return len(text) if known is None else known[0]
         view = _View.of(self.pattern, text, floor)
         search = _Search(self.pattern, self.pattern.hold, view.units, view.inward(floor))
         found = search.find(len(view.units))
