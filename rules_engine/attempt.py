@@ -20,6 +20,7 @@ from rules_engine.events import (
     TurnEvent,
 )
 from rules_engine.held import Extent, HeldEvents
+from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode, covers
 from rules_engine.ruleset import LiveRule
 from rules_engine.scope import Surface, admits, may_admit
@@ -34,12 +35,16 @@ _LONGEST = 400  # characters of the match itself that an excerpt shows
 
 @dataclass(frozen=True, slots=True)
 class Armed:
-    """What watches an attempt. `holding`: names of rules whose prose hits would interrupt."""
+    """What watches an attempt. `holding`: names of rules whose prose hits would interrupt.
+
+    `matcher`: that of the rule set they come from.
+    """
 
     prose: tuple[LiveRule, ...]
     tools: tuple[LiveRule, ...]
     holding: frozenset[str]
     release: ReleaseMode
+    matcher: Matcher | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,11 @@ class Attempt:
                 located = self._prose_hits(Surface.THINKING, choice, text)
             case ToolOpened(choice, call, _, freeform):
                 self.calls[choice, call] = CallWatch(
-                    self._families, self._admitted, self._workspace, freeform=freeform
+                    self._families,
+                    self._admitted,
+                    self._workspace,
+                    freeform=freeform,
+                    matcher=self._armed.matcher,
                 )
             case ToolNamed(choice, call, name):
                 located = self._call_hits(choice, call, self.calls[choice, call].name(name))
@@ -208,7 +217,7 @@ class Attempt:
                 if admits(live.rule.scope, surface, (), None) and not live.rule.globs
             )
             before = self._before[surface] if choice == 0 else ""
-            window = Window(watches, self._armed.release, before)
+            window = Window(watches, self._armed.release, before, self._armed.matcher)
             self._prose[surface, choice] = window
         return window
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rules_engine.globs import path_candidates
+from rules_engine.matcher import Matcher
 from rules_engine.ruleset import LiveRule
 from rules_engine.structures import CallNumber, StructureJob, job_of, too_large
 from rules_engine.tools import Section, ToolFamily, make_reader, possible_names
@@ -33,7 +34,7 @@ class CallWatch:
     """Feeds one call's arguments to its sections' windows.
 
     `admit(names, candidates)` gives the rules that watch a section of a tool so named, writing
-    to a path with these candidates.
+    to a path with these candidates. `matcher`: that of the rule set they come from.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class CallWatch:
         workspace: str | None,
         *,
         freeform: bool,
+        matcher: Matcher | None = None,
     ) -> None:
         self.own_name = ""
         self.possible: tuple[str, ...] = ()  # names that a scope may call it; empty: not yet named
@@ -52,6 +54,7 @@ class CallWatch:
         self._reader = make_reader(families, freeform=freeform)
         self._admit = admit
         self._workspace = workspace
+        self._matcher = matcher
         self._windows: dict[str, Window] = {}
         self._watching: dict[str, set[str]] = {}  # by section, the rules that were admitted
         self._latest: dict[str, Section] = {}
@@ -137,7 +140,7 @@ class CallWatch:
             live for live in self._admitted(section) if live.rule.name not in self._watching[key]
         ]
         if late:
-            window = Window(Watch(live, holds=False) for live in late)
+            window = self._watch(late)
             found = (*window.feed(text), *window.close())
             yield from self._told(key, window, found, self.size)
 
@@ -166,8 +169,11 @@ class CallWatch:
     def _open(self, section: Section) -> Window:
         live = self._admitted(section)
         self._watching[section.key] = {each.rule.name for each in live}
-        window = self._windows[section.key] = Window(Watch(each, holds=False) for each in live)
+        window = self._windows[section.key] = self._watch(live)
         return window
+
+    def _watch(self, live: Iterable[LiveRule]) -> Window:
+        return Window((Watch(each, holds=False) for each in live), matcher=self._matcher)
 
     def _admitted(self, section: Section) -> Sequence[LiveRule]:
         candidates = tuple(
