@@ -44,7 +44,7 @@ def test_rule_that_is_searched_in_vain_too_often_is_set_aside(holds: bool) -> No
 
 
 def test_match_that_stays_pending_for_long_is_no_fault() -> None:
-    """One place to begin at, and nearly 16 KB behind it in pieces of common length: nothing is dropped."""
+    """With one place to begin at and nearly 16 KB behind it, nothing is dropped."""
     for name, window in _windows("begin[^!]*!", holds=True):
         window.feed("begin")
         for _ in range(800):
