@@ -21,6 +21,7 @@ from proxy.errors import ConfigError, OurFault
 from proxy.foundry import Foundry
 from proxy.places import Places, lies_in, real_path, repository
 from rules_engine.discovery import Roots, discover
+from rules_engine.matcher import Matcher
 from rules_engine.problems import Problem
 from rules_engine.rule import Rule
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
@@ -147,6 +148,9 @@ class Workspaces:
         self._held: OrderedDict[_Key, _Held] = OrderedDict()
         self._pending: dict[_Key, asyncio.Future[_Held | None]] = {}
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rules")
+        self._compiler = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scanner")
+        self._compiling: set[asyncio.Future[None]] = set()
+        self._closed = False
 
     def reconfigure(self, options: WorkspaceOptions) -> None:
         """Use other settings from the next turn on; sets are rebuilt when they are asked for."""
@@ -240,10 +244,22 @@ class Workspaces:
         self._held.move_to_end(key)
         while len(self._held) > MOST_LIVE:
             self._held.popitem(last=False)
+        matcher = found.ruleset.matcher
+        if matcher is not None and not self._closed and matcher.claim():
+            self._compile(matcher)
+
+    def _compile(self, matcher: Matcher) -> None:
+        """Let a thread compile the scanner; turns that begin before it is there have another."""
+        loop = asyncio.get_running_loop()
+        compiling = loop.run_in_executor(self._compiler, _compile_scanner, matcher)
+        self._compiling.add(compiling)
+        compiling.add_done_callback(self._compiling.discard)
 
     def close(self) -> None:
         """Begin no further look at the disk."""
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._compiler.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +314,13 @@ class _Look:
         known = {trigger.pattern.source for each in live for trigger in each.patterns}
         sources = (source for rule in rules for source in rule.conditions)
         yield from (source for source in sources if source not in known)
+
+
+def _compile_scanner(matcher: Matcher) -> None:
+    try:
+        matcher.adopt(matcher.compile())
+    except Exception:  # noqa: BLE001 - whatever it is, the other scanner goes on
+        _log.exception("the scanner of a rule set could not be compiled; a slower one serves")
 
 
 def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:

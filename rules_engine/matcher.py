@@ -23,6 +23,7 @@ class Matcher:
         self.numbers = {pattern.source: n for n, pattern in enumerate(self.patterns)}
         self.shared: dict[Hashable, object] = {}  # what windows of the same rules share
         self._compiled: HyperscanScanner | None = None
+        self._claimed = False
 
     @property
     def scanner(self) -> Scanner:
@@ -42,6 +43,11 @@ class Matcher:
     @cached_property
     def _literals(self) -> LiteralScanner:
         return LiteralScanner(self.patterns)
+
+    def claim(self) -> bool:
+        """Whether the database is still to be compiled; who asks first is to do it."""
+        claimed, self._claimed = self._claimed, True
+        return not claimed
 
     def compile(self) -> HyperscanScanner | None:
         """Compile the database; None where the library is missing or takes none of the patterns."""

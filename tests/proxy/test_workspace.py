@@ -254,6 +254,25 @@ async def test_ruleset_count_is_bounded(options: WorkspaceOptions) -> None:
     assert "r1" not in roles
 
 
+async def test_scanner_is_compiled_beside_the_turns(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """The first rule set is there without it; once it is, it serves, and other sets of them too."""
+    pytest.importorskip("hyperscan")
+    write(project)
+    clock = Clock()
+    workspaces = Workspaces(options, clock)
+    first = (await workspaces.ruleset()).matcher
+    assert first is not None
+    await asyncio.gather(*workspaces._compiling)
+    assert first.compiled
+    clock.now += options.poll
+    write(project, text="---\ncondition: bad\n---\nDo something else.")
+    assert (await workspaces.ruleset()).matcher is first
+    assert not workspaces._compiling
+    workspaces.close()
+
+
 async def test_close_ends_looking(options: WorkspaceOptions) -> None:
     """Nothing new is begun after it."""
     workspaces = Workspaces(options)

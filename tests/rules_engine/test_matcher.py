@@ -25,6 +25,13 @@ def test_literals_serve_until_the_database_is_adopted() -> None:
     assert isinstance(matcher.scanner, LiteralScanner)
 
 
+def test_database_is_compiled_by_one() -> None:
+    """Of several who would, the first has to."""
+    matcher = Matcher([])
+    assert [matcher.claim() for _ in range(3)] == [True, False, False]
+    assert matcher.compile() is None
+
+
 def test_adopted_database_serves_what_opens_then() -> None:
     """Compiling alone touches nothing."""
     pytest.importorskip("hyperscan")
