@@ -40,6 +40,7 @@ from proxy.sse import EventTooLarge
 from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
+from proxy.waiting import within
 
 log = logging.getLogger(__name__)
 
@@ -342,9 +343,9 @@ class Answer(Response):
         if not found_by:
             return True
         try:
-            with anyio.fail_after(context.patience.ledger_write):
-                payload = splice.encode(left_behind)
-                await context.ledger.append(context.tenant, found_by, payload, context.wall())
+            payload = splice.encode(left_behind)
+            append = context.ledger.append(context.tenant, found_by, payload, context.wall())
+            await within(context.patience.ledger_write, append)
         except (StoreUnavailable, TimeoutError) as problem:
             reason = str(problem) or "the store did not answer in time"
             log.warning("what a turn leaves could not be stored: %s", reason)

@@ -38,6 +38,7 @@ from proxy.splice import Delivery, Placement
 from proxy.store import Store, StoreUnavailable
 from proxy.upstream import Upstream, UpstreamResponse
 from proxy.views import Edit, View
+from proxy.waiting import within
 from proxy.wire import WireApi, WireRequest
 from proxy.workspace import RulesNotReady
 from rules_engine import rulebook
@@ -142,8 +143,9 @@ class Relay:
             return _NO_SECRET
         if self._known_secret is None:
             try:
-                with anyio.fail_after(self._services.patience.ledger_read):
-                    self._known_secret = await self._services.store.secret()
+                self._known_secret = await within(
+                    self._services.patience.ledger_read, self._services.store.secret()
+                )
             except (StoreUnavailable, TimeoutError) as problem:
                 self._unledgered(problem)
         return self._known_secret
@@ -196,8 +198,9 @@ class Relay:
     async def _matches(self, tenant: str, keys: Sequence[str], spine: Spine) -> Matches | None:
         """The conversation's splices, in one read; None where the ledger did not answer."""
         try:
-            with anyio.fail_after(self._services.patience.ledger_read):
-                stored = await self._services.store.find(tenant, keys)
+            stored = await within(
+                self._services.patience.ledger_read, self._services.store.find(tenant, keys)
+            )
         except (StoreUnavailable, TimeoutError) as problem:
             self._unledgered(problem)
             return None
