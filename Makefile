@@ -57,6 +57,7 @@ lint: $(VENV)/.dev ## style, formatting, types and import contracts
 
 docs: $(VENV)/.dev ## write the documents that are made from the code
 	$(BIN)/python -m tests.support.command_docs > docs/commands.md
+	$(BIN)/python -m tests.support.rule_docs docs/rules.md
 
 clean: ## remove what was installed
 	rm -rf $(VENV) .agents-node .agents-venv
