@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents lint clean
+.PHONY: demo test test-agents lint docs clean
 .DELETE_ON_ERROR:
 
 # A stamp is written last, so that whatever breaks off is done again from its beginning.

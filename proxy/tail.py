@@ -76,7 +76,10 @@ def tail(
             if not settings.reconnect:
                 return
             if not lost:
-                messages.print(Text(f"not connected ({single_line(reason)}); trying again", "dim"))
+                told = (
+                    f"not connected to {_base(settings.url)} ({single_line(reason)}); trying again"
+                )
+                messages.print(Text(told, "dim"))
             lost = True
             sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)

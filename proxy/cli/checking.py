@@ -146,7 +146,10 @@ def scan(  # noqa: PLR0917 - one parameter a flag
     workspace: Workspace = None,
     config: Config = None,
     form: Annotated[
-        Format, typer.Option("--format", help="github: annotations of a workflow's run.")
+        Format,
+        typer.Option(
+            "--format", help="text, json, sarif, or github: annotations of a workflow's run."
+        ),
     ] = "text",
     max_bytes: Annotated[
         str, typer.Option(help="Larger files are skipped, such as 5MiB; 0 for no limit.")

@@ -118,9 +118,9 @@ def test_tail_connects_again_after_an_end_and_after_a_fault() -> None:
     assert [line.split()[2] for line in script.out.getvalue().splitlines()] == ["one", "two"]
     assert script.pauses == [0.5, 1.0, 0.5]
     assert script.messages.getvalue().splitlines() == [
-        "not connected (the server ended the stream); trying again",
+        f"not connected to {url} (the server ended the stream); trying again",
         "connected again",
-        "not connected (the server ended the stream); trying again",
+        f"not connected to {url} (the server ended the stream); trying again",
     ]
 
 
