@@ -30,6 +30,7 @@ _PATIENCE = 16_384
 # Work that one pattern may cause on one text while a match is pending, in characters gone over:
 # some 50 ms. Each further place where a match may have begun is gone over again, up to a bound.
 _WORK = 64_000_000
+_FREE = 256  # shorter searches are not counted
 _WORK_PER_CHARACTER = 32
 _MOST_STARTS = 64
 
@@ -176,8 +177,7 @@ class Window:
                 search.known = max(search.known, self._before)
                 self._awake.add(number)
             lag = self._scanner.lag(number)
-            crossing = self._floor(number, search) < self._beyond
-            search.until = None if lag is None or crossing else length + lag
+            search.until = None if lag is None else length + lag
             search.touched = True
 
     def _ask_certain(self, reported: Collection[int]) -> tuple[Found, ...]:
@@ -219,7 +219,7 @@ class Window:
         length = len(self.text)
         floor = self._floor(number, search)
         trigger = self._roster.triggers[number]
-        if number in self._marks and number in self._held:
+        if length - floor > _FREE and number in self._held:
             self._charge(number, search, floor)
         known, search.known = search.known, length
         hit = trigger.certain(self.text, floor, known, beyond=self._beyond_of(floor))
@@ -322,8 +322,9 @@ class Window:
         search = self._searches.get(number)
         if search is not None and length < search.due:
             return floor
-        if number in self._marks:
-            self._charge(number, self._search(number), floor)
+        if length - floor > _FREE:
+            search = self._search(number)
+            self._charge(number, search, floor)
         beyond = self._beyond if floor <= self._beyond else 0
         position = self._roster.triggers[number].hold(self.text, floor, beyond=beyond)
         if search is not None or length - position > _PATIENCE:

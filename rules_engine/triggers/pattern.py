@@ -85,10 +85,16 @@ class PatternTrigger:
 
         It never moves back while the text grows, so it is the next floor. Raises OverBudget.
         """
-        if text.isascii() or not self.pattern.in_units:
-            known = _find(self.pattern, self.pattern.hold, text, floor, len(text))
+        pattern = self.pattern
+        if not pattern.in_units or text.isascii():
+            length = len(text)
+            reach = length if pattern.behind is None else length - floor
+            if not beyond and reach <= pattern.patience:  # the common case, without a detour
+                begun = pattern.hold.search(text, floor)
+                return length if begun is None else begun.start()
+            known = _find(pattern, pattern.hold, text, floor, length)
             if known is None or not beyond:
-                return len(text) if known is None else known[0]
+                return length if known is None else known[0]
         view = _View.of(self.pattern, text, floor)
         search = _Search(self.pattern, self.pattern.hold, view.units, view.inward(floor))
         found = search.find(len(view.units))

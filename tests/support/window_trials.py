@@ -22,12 +22,49 @@ from tests.rules_engine.dialect.grammar import BROAD, HALVES, SMALL, Grammar, Vo
 from tests.support.plain_windows import PlainWindow
 from tests.support.rules import rule_text, ruleset
 
-WORDS = Vocabulary(
-    units=("foo", "bar", "any", "\\s+", "\\b", ":", ".", "\\w+", "fo", "a", "\\(", "\U0001f600"),
-    classes=("[fb]", "[^\\n]", "[a-z]", "\\s", "[^;]", "(?:foo|bar)", "(?!\\()", "(?<=a)", "."),
-    texts=("foo", "bar", "any", "thing", " ", "\n", ":", "(", "fo", "b", "FOO", "\U0001f600", ";"),
+# What real rules are made of, and texts that nearly match them.
+_LITERALS = ("foo", "fo", "bar", "any", "a:", "é", "b\U0001f600", "f", "(?:foo|ba)", "Ba")
+_HEADS = ("", "", "\\b", "(?<!x)", "(?<=ba)", "(?<![^a])", "^", "\\s*", "\\B", "(?<=[^x]x)", "(x)?")
+_MIDDLES = (
+    *("", "\\s+", ".", ".*", "[^;]*", "\\w{0,3}", "(?:x|foo)?", "[\\s\\S]*?", "[^a]", "\\b", "."),
+    *("\\B", "\\1", ".{2}", "(?=.)", "(?!x)", "[^x]{1,40}"),
 )
-VOCABULARIES = (SMALL, BROAD, HALVES, WORDS)
+_TAILS = (
+    "",
+    "",
+    "\\b",
+    "(?!x)",
+    "(?!\\()",
+    "(?=;)",
+    "(?!\\s*x)",
+    "$",
+    ".",
+    ".*",
+    "x?",
+    "(?!.*;)",
+    "+",
+)
+RULES = Vocabulary(
+    units=(),
+    classes=(),
+    texts=(
+        *("foo", "fo", "f", "bar", "ba", "b", "any", "an", "a", "a:", "é", "Foo", "BAR", "foobar"),
+        *(
+            " ",
+            ";",
+            "x",
+            "\n",
+            "(",
+            "\U0001f600",
+            "b\U0001f600",
+            "\ud83d",
+            "\ude00",
+            "\u0130",
+            "\u2028",
+        ),
+    ),
+)
+VOCABULARIES = (SMALL, BROAD, HALVES, RULES, RULES, RULES)
 _FLAGS = ("", "", "(?i)", "(?m)", "(?s)")
 
 
@@ -115,8 +152,7 @@ def _sources(rng: Random, words: Vocabulary) -> list[str]:
     sources: list[str] = []
     wanted = rng.choice((1, 1, 2))
     while len(sources) < wanted:
-        grammar = Grammar(rng, words, foreign=rng.random() < 0.1)
-        source = rng.choice(_FLAGS) + grammar.pattern(rng.choice((0, 1, 2)))
+        source = rng.choice(_FLAGS) + _source(rng, words)
         try:
             pattern = compile_pattern(source)
         except DialectError:
@@ -126,9 +162,18 @@ def _sources(rng: Random, words: Vocabulary) -> list[str]:
     return sources
 
 
+def _source(rng: Random, words: Vocabulary) -> str:
+    if words is not RULES:
+        return Grammar(rng, words, foreign=rng.random() < 0.1).pattern(rng.choice((0, 1, 2)))
+    parts = [rng.choice(_HEADS), rng.choice(_LITERALS)]
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        parts += [rng.choice(_MIDDLES), rng.choice(_LITERALS)]
+    return "".join([*parts, rng.choice(_TAILS)])
+
+
 def random_trial(rng: Random, words: Vocabulary, watches: tuple[Watch, ...]) -> Trial:
     """A random text in random pieces under these rules."""
-    units = [rng.choice(words.texts) for _ in range(rng.randint(1, 14))]
+    units = [rng.choice(words.texts) for _ in range(rng.randint(1, 24))]
     text = "".join(units)
     size = rng.choice((1, 2, 5, len(text)))
     pieces: list[str] = []
