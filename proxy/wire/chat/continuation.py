@@ -74,6 +74,7 @@ class ChatContinuation:
         self._calls: dict[int, Calls] = {}
         self._attempt = _Attempt()
         self._later = False
+        self._lacks_lf = False
         self._ended = False
 
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
@@ -114,7 +115,7 @@ class ChatContinuation:
         if decoded.error:
             attempt.failed = True
             said = self._rewritten(chunk, decoded) if chunk and decoded.events else b""
-            return said + written(failure(event.data or ""))
+            return said + self._written(failure(event.data or ""))
         if event.data is None or event.name == "ping":
             return self.keep_alive() if event.raw.lstrip().startswith(b":") else b""
         return self._rewritten(chunk, decoded) if chunk is not None else b""
@@ -150,7 +151,7 @@ class ChatContinuation:
     def error(self, message: str, code: str) -> bytes:
         """Make an error event; no end mark follows it."""
         self._ended = True
-        return written({"error": {"message": message, "type": "ttsr_error", "code": code}})
+        return self._written({"error": {"message": message, "type": "ttsr_error", "code": code}})
 
     def keep_alive(self) -> bytes:
         """Make a comment that no client takes for an event.
@@ -165,6 +166,7 @@ class ChatContinuation:
     ) -> tuple[JsonObject | None, bool]:
         """Take notes of a first-attempt event; its chunk without `calls`, and whether that cut."""
         shown = self._shown
+        self._lacks_lf = event.raw.endswith(b"\r\n\r")
         shown.ids = shown.ids or event.has_id
         opened = shown.hear(decoded, calls)
         chunk = read(event.data) if opened or calls or shown.curious else None
@@ -303,7 +305,16 @@ class ChatContinuation:
             seam, self._attempt.seam = self._attempt.seam, ""
             out = self._said(seam)
         self._shown.text = self._shown.text or text
-        return out + written(self._shown.stamp(chunk))
+        return out + self._written(self._shown.stamp(chunk))
+
+    def _written(self, chunk: JsonObject) -> bytes:
+        """Write an event of ours behind what went out.
+
+        An event that ends in CRLF is over at the CR; its LF comes with the next one, which may
+        have been withheld. Readers that look for LF alone would miss our event without it.
+        """
+        lf, self._lacks_lf = b"\n" if self._lacks_lf else b"", False
+        return lf + written(chunk)
 
 
 def _around(choice: JsonObject) -> JsonObject:

@@ -387,3 +387,17 @@ def test_any_attempts_make_one_legal_stream(data: st.DataObject, include_usage: 
     assert got.text == text + (seam + said if said else "")
     assert got.calls == called_of(last)
     assert got.usage == (USAGE if include_usage else None)
+
+
+@pytest.mark.parametrize("seam", ["", SEAM])
+def test_our_first_event_begins_behind_a_whole_line_end(seam: str) -> None:
+    """The LF of a CRLF may have been withheld; readers of lines by LF would lose our event."""
+    client = Client()
+    stream = wire(chunk({"role": "assistant", "content": "x"}), chunk({"content": "y"}))
+    client.attempt(stream.replace(b"\n", b"\r\n"), release=1)
+    client.attempt(chunk({"content": "z"}), seam=seam)
+    lines = client.got.split(b"\n")
+    assert all(line.startswith(b"data: ") for line in lines if line.strip())
+    assert "".join(one["choices"][0]["delta"]["content"] for one in datas(client.got)) == (
+        "x" + seam + "z"
+    )
