@@ -9,7 +9,6 @@ from proxy.splice import Delivery, Placement
 from rules_engine import wording
 from rules_engine.decisions import Action, Hit, Refuse
 from rules_engine.rule import Rule
-from rules_engine.scope import Surface
 
 
 def deliveries(hits: Sequence[Hit]) -> tuple[Delivery, ...]:
@@ -20,8 +19,11 @@ def deliveries(hits: Sequence[Hit]) -> tuple[Delivery, ...]:
 
 
 def reminder_of(hit: Hit) -> Action:
-    """Name the kind of note that a hit is told in, where it does not stop the answer."""
-    return Action.TOOL_REMINDER if hit.surface is Surface.TOOL else Action.PROSE_REMINDER
+    """Name the kind of note that a hit is told in, where it does not stop the answer.
+
+    An edit inside the text has no result that a note could stand in front of.
+    """
+    return Action.PROSE_REMINDER if hit.call is None else Action.TOOL_REMINDER
 
 
 def first_of_each(hits: Sequence[Hit], among: Sequence[Hit]) -> list[Hit]:
@@ -46,7 +48,7 @@ def reminded(pending: Pending, hits: Sequence[Hit], placement: Placement) -> Pen
         name = next(hit.tool or "" for hit in told)
         text = wording.tool_reminder(told)
         pending = pending.reminded_of_call(call, name, text, deliveries(told), placement)
-    prose = first_of_each([hit for hit in hits if hit.surface is not Surface.TOOL], hits)
+    prose = first_of_each([hit for hit in hits if hit.call is None], hits)
     if prose:
         pending = pending.reminded(wording.prose_reminder(prose), deliveries(prose))
     return pending

@@ -405,7 +405,7 @@ class Exchange:
         self.withheld_characters += withheld
 
     def _interrupt(self, interrupt: Interrupt, step: Step) -> None:
-        note = wording.interrupt(interrupt.hits)
+        note = wording.interrupt(interrupt.hits, anew=self.turn.plan().whole)
         partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
         self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)
         self._see(step, interrupt.hits, Action.INTERRUPT, "reissued")

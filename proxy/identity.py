@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proxy.agents import ANY_AGENT, Agent, HeaderMark
+from rules_engine.families import NO_EDITS, EditsInProse
 
 PROMPT_HEAD = 4000  # characters of a prompt in which marks are looked for
 PLACE_HEAD = 40_000  # characters in which the workspace is looked for
@@ -77,7 +78,7 @@ class Identity:
     """Who is asking. `conversation` is a stable label for the audit, no key for anything.
 
     prose_edits: the agent edits files by what it reads in the answer's text, so half an answer
-    followed by another would be applied wrongly.
+    followed by another would be applied wrongly; `edits` says what that text is read for.
     """
 
     tenant: str
@@ -88,6 +89,7 @@ class Identity:
     workspace_label: str | None
     side: bool
     prose_edits: bool = False
+    edits: EditsInProse = NO_EDITS
 
 
 def identify(
@@ -101,6 +103,7 @@ def identify(
     agent = recognise(headers, facts, agents)
     tenant = tenant_of(headers, policy)
     session = session_of(headers, facts, route, agent)
+    edits = edits_in_prose(facts, agent)
     return Identity(
         tenant=tenant,
         agent=agent.name,
@@ -109,7 +112,8 @@ def identify(
         conversation=conversation_of(tenant, session, facts),
         workspace_label=route.workspace or workspace_of(facts, agent),
         side=is_side_request(headers, facts, agent),
-        prose_edits=edits_in_prose(facts, agent),
+        prose_edits=edits is not None,
+        edits=edits or NO_EDITS,
     )
 
 
@@ -225,13 +229,25 @@ def is_side_request(headers: Mapping[str, str], facts: RequestFacts, agent: Agen
     return any(_finds(patterns, text[:400]) for text in (facts.system, facts.last_user))
 
 
-def edits_in_prose(facts: RequestFacts, agent: Agent) -> bool:
-    """Say whether the answer's text is to hold edits: no tools, and a prompt that teaches it."""
+def edits_in_prose(facts: RequestFacts, agent: Agent) -> EditsInProse | None:
+    """Say how the answer's text is to hold edits; None: not at all.
+
+    It is where the request declares no tools and a prompt teaches it.
+    """
     if facts.tools:
-        return False
+        return None
     texts = [text[:PLACE_HEAD].lower() for text in (facts.system, facts.last_user)]
-    patterns = (*agent.prose_edits, *ANY_AGENT.prose_edits)
-    return any(re.search(pattern, text) for text in texts for pattern in patterns)
+    found = [
+        taught
+        for taught in (*agent.prose_formats, *ANY_AGENT.prose_formats)
+        if any(re.search(taught.pattern, text) for text in texts)
+    ]
+    if not found:
+        return None
+    formats = dict.fromkeys(each for taught in found for each in taught.formats)
+    last = facts.last_user[:PLACE_HEAD]
+    paths = (re.search(pattern, last) for pattern in agent.prose_path)
+    return EditsInProse(tuple(formats), next((each.group(1) for each in paths if each), ""))
 
 
 def tenant_of(headers: Mapping[str, str], policy: TenantPolicy) -> str:

@@ -217,6 +217,7 @@ class Relay:
             structured=asked.structured or who.prose_edits,
             forced_tool=asked.forced_tool,
             observe=observe,
+            edits=who.edits,
         )
         options = turn_options(settings, streaming=asked.stream)
         delivered = _delivered(rules, found.view.delivered)

@@ -19,13 +19,15 @@ from rules_engine.events import (
     ToolOpened,
     TurnEvent,
 )
+from rules_engine.families import NO_EDITS, EditsInProse
 from rules_engine.held import Extent, HeldEvents
 from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode, covers
 from rules_engine.ruleset import LiveRule
 from rules_engine.scope import Surface, admits, may_admit
+from rules_engine.split_text import EditFound, SplitText
 from rules_engine.structures import StructureJob, StructureResult
-from rules_engine.tools import ToolFamily
+from rules_engine.tools import CallReader, ToolFamily
 from rules_engine.triggers.structure import Span
 from rules_engine.windows import Found, Watch, Window
 
@@ -49,11 +51,16 @@ class Armed:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A hit with the rule's resolved settings; `at_end`: found only on the finished output."""
+    """A hit with the rule's resolved settings; `at_end`: found only on the finished output.
+
+    `prose`: where on a surface of prose it stands, from and to; None: in a call. An edit inside
+    the text counts as a tool's output for scope and mode, and stands in prose all the same.
+    """
 
     hit: Hit
     live: LiveRule
     at_end: bool
+    prose: tuple[Surface, int, int] | None = None
 
 
 class Attempt:
@@ -66,6 +73,8 @@ class Attempt:
         workspace: str | None,
         text_before: str = "",
         thinking_before: str = "",
+        *,
+        edits: EditsInProse = NO_EDITS,
     ) -> None:
         self.held = HeldEvents()
         self.calls: dict[tuple[int, int], CallWatch] = {}
@@ -75,7 +84,9 @@ class Attempt:
         self._families = families
         self._workspace = workspace
         self._before = {Surface.TEXT: text_before, Surface.THINKING: thinking_before}
-        self._prose: dict[tuple[Surface, int], Window] = {}
+        self._edits = edits
+        self._prose: dict[tuple[Surface, int], Window | SplitText] = {}
+        self._split: dict[int, SplitText] = {}  # texts that may hold edits, by choice
         self._quarantined: list[tuple[LiveRule, Surface]] = []
         self._refusing = tuple(r for r in armed.tools if covers(r.mode, Surface.TOOL))
 
@@ -89,13 +100,7 @@ class Attempt:
                 self.sealed = self.sealed or sealed
                 located = self._prose_hits(Surface.THINKING, choice, text)
             case ToolOpened(choice, call, _, freeform):
-                self.calls[choice, call] = CallWatch(
-                    self._families,
-                    self._admitted,
-                    self._workspace,
-                    freeform=freeform,
-                    matcher=self._armed.matcher,
-                )
+                self.calls[choice, call] = self._watch(freeform=freeform)
             case ToolNamed(choice, call, name):
                 located = self._call_hits(choice, call, self.calls[choice, call].name(name))
             case ToolArguments(choice, call, text):
@@ -119,8 +124,10 @@ class Attempt:
         return hits
 
     def jobs(self) -> tuple[StructureJob, ...]:
-        """Searches for structures in the finished calls."""
-        return tuple(job for number, watch in self.calls.items() for job in watch.jobs(number))
+        """Searches for structures in the finished calls, and in the edits inside the text."""
+        calls = (job for number, watch in self.calls.items() for job in watch.jobs(number))
+        edits = (job for choice, text in self._split.items() for job in text.jobs(choice))
+        return (*calls, *edits)
 
     def checked(self, results: Sequence[StructureResult]) -> Sequence[Located]:
         """Hits of the searches that were run, in the order of the jobs."""
@@ -208,7 +215,17 @@ class Attempt:
         position = window.hold_at(len(window.text)) if at_end else window.hold()
         return self.own_position(surface, position)
 
-    def _window(self, surface: Surface, choice: int) -> Window:
+    def _watch(self, reader: CallReader | None = None, *, freeform: bool = False) -> CallWatch:
+        return CallWatch(
+            self._families,
+            self._admitted,
+            self._workspace,
+            freeform=freeform,
+            matcher=self._armed.matcher,
+            reader=reader,
+        )
+
+    def _window(self, surface: Surface, choice: int) -> Window | SplitText:
         window = self._prose.get((surface, choice))
         if window is None:
             watches = (
@@ -218,6 +235,9 @@ class Attempt:
             )
             before = self._before[surface] if choice == 0 else ""
             window = Window(watches, self._armed.release, before, self._armed.matcher)
+            if surface is Surface.TEXT and self._edits.formats:
+                window = SplitText(window, self._edits, self._families, self._watch)
+                self._split[choice] = window
             self._prose[surface, choice] = window
         return window
 
@@ -228,7 +248,9 @@ class Attempt:
         ordered = sorted(found, key=lambda each: each.decided)
         return [self._prose_hit(surface, choice, each) for each in ordered]
 
-    def _prose_hit(self, surface: Surface, choice: int, found: Found) -> Located:
+    def _prose_hit(self, surface: Surface, choice: int, found: Found | EditFound) -> Located:
+        if isinstance(found, EditFound):
+            return self._edit_hit(choice, found)
         text = self._prose[surface, choice].text
         out = choice == 0 and self.own_position(surface, found.start) < self._out(surface)
         leaked = out and found.live.rule.name in self._armed.holding
@@ -242,7 +264,23 @@ class Attempt:
             _excerpt(text, found),
             leaked=leaked,
         )
-        return Located(hit, found.live, found.at_end)
+        return Located(hit, found.live, found.at_end, (surface, found.start, found.end))
+
+    def _edit_hit(self, choice: int, each: EditFound) -> Located:
+        """A hit in an edit inside the text: on a tool, but no call that could be refused."""
+        found = each.found
+        hit = Hit(
+            found.live.rule,
+            Surface.TOOL,
+            choice,
+            found.start,
+            found.end,
+            each.decided,
+            _excerpt(each.text, found),
+            tool=each.tool,
+            path=each.paths[0] if each.paths else None,
+        )
+        return Located(hit, found.live, each.at_end, (Surface.TEXT, *each.span))
 
     def _out(self, surface: Surface) -> int:
         return self.held.text_out if surface is Surface.TEXT else self.held.thinking_out
@@ -272,6 +310,9 @@ class Attempt:
         return Located(hit, found.live, closing)
 
     def _structure_hit(self, job: StructureJob, live: LiveRule, span: Span) -> Located:
+        choice, call = job.call
+        if call < 0:
+            return self._edit_hit(choice, self._split[choice].structure(job, live, span))
         watch = self.calls[job.call]
         found = Found(live, span.start, span.end, len(job.search.text), at_end=True)
         hit = CallFound(job.section, found, job.paths, job.search.text, watch.size)
@@ -285,7 +326,7 @@ class Attempt:
             if admits(live.rule.scope, Surface.TOOL, names, candidates):
                 yield live
 
-    def _take_quarantined(self, window: Window, surface: Surface) -> None:
+    def _take_quarantined(self, window: Window | SplitText, surface: Surface) -> None:
         self._quarantined += ((live, surface) for live in window.quarantined)
         window.quarantined.clear()
 

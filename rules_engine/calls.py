@@ -14,7 +14,7 @@ from rules_engine.globs import path_candidates
 from rules_engine.matcher import Matcher
 from rules_engine.ruleset import LiveRule
 from rules_engine.structures import CallNumber, StructureJob, job_of, too_large
-from rules_engine.tools import Section, ToolFamily, make_reader, possible_names
+from rules_engine.tools import CallReader, Section, ToolFamily, make_reader, possible_names
 from rules_engine.triggers.structure import language_among
 from rules_engine.windows import Found, Watch, Window
 
@@ -35,6 +35,7 @@ class CallWatch:
 
     `admit(names, candidates)` gives the rules that watch a section of a tool so named, writing
     to a path with these candidates. `matcher`: that of the rule set they come from.
+    `reader`: what reads the call, where its text is of a kind of its own.
     """
 
     def __init__(
@@ -43,15 +44,16 @@ class CallWatch:
         admit: Callable[[tuple[str, ...], tuple[str, ...]], Iterable[LiveRule]],
         workspace: str | None,
         *,
-        freeform: bool,
+        freeform: bool = False,
         matcher: Matcher | None = None,
+        reader: CallReader | None = None,
     ) -> None:
         self.own_name = ""
         self.possible: tuple[str, ...] = ()  # names that a scope may call it; empty: not yet named
         self.closed = False
         self.quarantined: list[LiveRule] = []
         self._families = families
-        self._reader = make_reader(families, freeform=freeform)
+        self._reader = reader or make_reader(families, freeform=freeform)
         self._admit = admit
         self._workspace = workspace
         self._matcher = matcher

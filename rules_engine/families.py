@@ -29,6 +29,31 @@ class PatchFormat(StrEnum):
     HEREDOC = "heredoc"  # cat > file <<EOF, tee file <<EOF
 
 
+class ProseFormat(StrEnum):
+    """How an answer's text says which files it edits, or which tools it calls."""
+
+    SEARCH_REPLACE = "search-replace"  # a line with the path, then the blocks
+    WHOLE_FILE = "whole-file"  # a line with the path, then the file in a fence
+    UNIFIED = "unified"  # a fence tagged diff
+    ENVELOPE = "envelope"  # *** Begin Patch
+    ELEMENTS = "elements"  # <write_to_file><path>…</path><content>…
+    FUNCTIONS = "functions"  # <function=name><parameter=name>…
+    ARGUMENT_LINES = "argument-lines"  # TOOL_NAME: …, BEGIN_ARG: …, END_ARG
+    OLD_NEW = "old-new"  # <old_text>…</old_text><new_text>…</new_text>
+    SHELL = "shell"  # a command in a fence tagged bash
+
+
+@dataclass(frozen=True, slots=True)
+class EditsInProse:
+    """The formats that a text is read for. `path`: the file, where the text names none."""
+
+    formats: tuple[ProseFormat, ...] = ()
+    path: str = ""
+
+
+NO_EDITS = EditsInProse()
+
+
 @dataclass(frozen=True, slots=True)
 class PatchArgument:
     """An argument that holds patch text. `canonical` empty: as the family says."""

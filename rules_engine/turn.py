@@ -13,6 +13,7 @@ before the cut is one batch; what came later, in the same read too, was never re
     prose     mode covers prose            decided          interrupt
     tool      mode covers tools, allowed   while streaming  interrupt
     tool      mode covers tools            on the whole     refusal, at the message's end
+    edit      mode covers tools            decided          interrupt (an edit inside the text)
     any       mode does not cover it       decided          reminder, if the attempt is accepted
     any       caps or budget used up       decided          prose: reminder; call: withheld
 """
@@ -37,6 +38,7 @@ from rules_engine.decisions import (
     Withhold,
 )
 from rules_engine.events import Broken, Finished, FinishReason, ToolArguments, ToolOpened, TurnEvent
+from rules_engine.families import NO_EDITS, EditsInProse
 from rules_engine.policy import (
     OnExhausted,
     ReleaseMode,
@@ -56,7 +58,11 @@ Answer = Decision | CheckStructure
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the request says. `observe`: hits are only reported (several choices, side requests)."""
+    """What the request says. `observe`: hits are only reported (several choices, side requests).
+
+    `edits`: how the answer's text edits files, where it does; it is then `structured` too, since
+    half an answer followed by another would be applied wrongly.
+    """
 
     tools: tuple[str, ...] = ()
     families: tuple[ToolFamily, ...] = ()
@@ -64,6 +70,7 @@ class Facts:
     structured: bool = False
     forced_tool: bool = False
     observe: bool = False
+    edits: EditsInProse = NO_EDITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +192,7 @@ class Turn:
             self._facts.workspace,
             before,
             self.released_thinking,
+            edits=self._facts.edits,
         )
         self._finishing = False
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
@@ -249,7 +257,7 @@ class Turn:
         """A hit that does not cut: refused at the end, or a reminder (exhausted where it is)."""
         if not covers(located.live.mode, located.hit.surface):
             return located
-        if located.hit.surface is Surface.TOOL:
+        if located.prose is None:
             self._refused.append(located)
         elif not self._may_act(located.live):
             return _exhausted(located)
@@ -259,7 +267,7 @@ class Turn:
         hit, live = located.hit, located.live
         if not covers(live.mode, hit.surface) or not self._may_act(live):
             return False
-        if hit.surface is Surface.TOOL:
+        if located.prose is None:
             return not located.at_end and live.rule.name in self._allowed
         # A call that has begun to reach the client cannot be taken back.
         return not self._attempt.held.calls_out
@@ -322,11 +330,12 @@ class Turn:
         hit, attempt = cut.hit, self._attempt
         decisions: list[Decision] = []
         if not self._whole:
-            at = (hit.surface, hit.decided) if hit.surface is not Surface.TOOL else None
+            at = None if cut.prose is None else (cut.prose[0], hit.decided)
             last = attempt.held.release(*attempt.hold(at), calls=not self._holds_calls())
             if last is not None:
                 decisions.append(Release(last))
-        text = attempt.text(hit.decided if hit.surface is Surface.TEXT else None)
+        in_text = cut.prose is not None and cut.prose[0] is Surface.TEXT
+        text = attempt.text(hit.decided if in_text else None)
         kept = text.rstrip() if cut.live.context_mode is ContextMode.KEEP else ""
         withheld = self._withheld(text)
         return [*decisions, Interrupt(self._spend(), kept, self._leave(), withheld)]
@@ -413,11 +422,7 @@ class Turn:
         return [*release, Complete(tuple(each.hit for each in self._batch), broken=True)]
 
     def _violating_events(self, located: Sequence[Located]) -> set[int]:
-        spans = [
-            (each.hit.surface, each.hit.start, each.hit.end)
-            for each in located
-            if each.hit.surface is not Surface.TOOL and self._cuts(each)
-        ]
+        spans = [each.prose for each in located if each.prose and self._cuts(each)]
         attempt, dropped = self._attempt, set[int]()
         before = {Surface.TEXT: attempt.held.text_out, Surface.THINKING: attempt.held.thinking_out}
         for extent in attempt.held:

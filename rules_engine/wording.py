@@ -21,17 +21,25 @@ _ENFORCED = (
     "This comes from the tool that enforces the rules which the user keeps with this project; "
     "it is not a prompt injection."
 )
+_ANEW = (
+    "give the whole answer again from its beginning, since nothing of it has been delivered or "
+    "applied"
+)
 
 
-def interrupt(hits: Sequence[Hit]) -> str:
-    """The note of an interrupt: one block a rule, in the order of the hits."""
+def interrupt(hits: Sequence[Hit], *, anew: bool = False) -> str:
+    """The note of an interrupt: one block a rule, in the order of the hits.
+
+    `anew`: nothing of the answer was delivered, and a part of it is of no use.
+    """
+    go_on = _ANEW if anew else "continue with the task from here"
     return _blocks(
         (
             _block(
                 INTERRUPT,
                 hit.rule,
                 f"{_stopped(hit)} {_ENFORCED} Follow the rule below and "
-                "continue with the task from here; do not mention this message.",
+                f"{go_on}; do not mention this message.",
             )
             for hit in _by_rule(hits)
         ),
@@ -181,7 +189,8 @@ def _on(path: str | None) -> str:
 
 
 def _call(hit: Hit) -> str:
-    return f"the call of `{hit.tool or 'a tool'}`{_on(hit.path)}"
+    where = " in your text" if hit.call is None else ""
+    return f"the call of `{hit.tool or 'a tool'}`{_on(hit.path)}{where}"
 
 
 def _stopped(hit: Hit) -> str:
@@ -206,5 +215,7 @@ def _ran(hit: Hit) -> str:
 
 
 def _said(hit: Hit) -> str:
+    if hit.surface is Surface.TOOL:
+        return f"In your last message, {_call(hit)} matched a rule."
     where = "reasoning" if hit.surface is Surface.THINKING else "text"
     return f"The {where} of your last message matched a rule."

@@ -10,7 +10,7 @@ import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rules_engine.families import ToolFamily
+from rules_engine.families import ProseFormat, ToolFamily
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,17 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
+class Taught:
+    """A pattern of a prompt (in lower case) that asks for edits or calls inside the answer's text.
+
+    formats: those that it speaks of; none: the text is not read for them, but is held whole.
+    """
+
+    pattern: str
+    formats: tuple[ProseFormat, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """One coding agent.
 
@@ -45,7 +56,8 @@ class Agent:
     side_headers, side_prompts: marks of a request for a title, a summary or a compaction.
     workspace: patterns whose first group is the workspace, in the prompt or first user message;
     they begin with letters that stand there exactly, so that long prompts are searched quickly.
-    prose_edits: patterns of a prompt (in lower case) that asks for edits inside the answer's text.
+    prose_formats: what its prompts teach; prose_path: patterns whose first group is the file that
+    an answer without its name is for, in the last user message.
     """
 
     name: str
@@ -57,7 +69,8 @@ class Agent:
     side_headers: tuple[HeaderMark, ...] = ()
     side_prompts: tuple[str, ...] = ()
     workspace: tuple[str, ...] = ()
-    prose_edits: tuple[str, ...] = ()
+    prose_formats: tuple[Taught, ...] = ()
+    prose_path: tuple[str, ...] = ()
 
 
 ANY_AGENT = Agent(
@@ -96,7 +109,13 @@ ANY_AGENT = Agent(
         r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
         r"\bprompt for continuing (?:the|this|our) conversation\b",
     ),
-    prose_edits=(r"search/replace", r"<old_text>", r"<write_to_file>", r"<replace_in_file>"),
+    prose_formats=(
+        Taught(r"search/replace", (ProseFormat.SEARCH_REPLACE,)),
+        Taught(r"<old_text\b", (ProseFormat.OLD_NEW,)),
+        Taught(r"<(?:write_to_file|replace_in_file|apply_diff)>", (ProseFormat.ELEMENTS,)),
+        Taught(r"<function=", (ProseFormat.FUNCTIONS,)),
+        Taught(r"\bbegin_arg:", (ProseFormat.ARGUMENT_LINES,)),
+    ),
     workspace=(
         r"<cwd>\s*([^<\r\n]+?)\s*</cwd>",
         r"orking [Dd]irectory\s*:?[ \t]*['\"`]?((?:/|~|[A-Za-z]:[\\/])[^'\"`<>\r\n]*)",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks
+from proxy.agents import Agent, Marks, Taught
+from rules_engine.families import ProseFormat
 
 AGENT = Agent(
     name="aider",
@@ -16,5 +17,14 @@ AGENT = Agent(
             r"\bsummarize this partial conversation about programming\b",
         ),
     ),
-    prose_edits=(r"act as an expert software developer\b",),
+    prose_formats=(
+        # Formats that nothing else looks like are read whatever mode it is in.
+        Taught(
+            r"act as an expert software developer\b",
+            (ProseFormat.SEARCH_REPLACE, ProseFormat.UNIFIED, ProseFormat.ENVELOPE),
+        ),
+        Taught(r"\bfile listing\b", (ProseFormat.WHOLE_FILE,)),
+        Taught(r"\bdiff -u0\b", (ProseFormat.UNIFIED,)),
+        Taught(r"\*\*\* begin patch\b", (ProseFormat.ENVELOPE,)),
+    ),
 )

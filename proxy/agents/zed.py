@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks
-from rules_engine.families import ToolFamily, shell_family
+from proxy.agents import Agent, Marks, Taught
+from rules_engine.families import ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="zed",
@@ -33,4 +33,7 @@ AGENT = Agent(
         ),
         shell_family(("terminal",), ("command",)),
     ),
+    # An edit by description: a request of its own, answered in prose, whose prompt has the path.
+    prose_formats=(Taught(r"\bcontent wrapped in triple backticks\b", (ProseFormat.WHOLE_FILE,)),),
+    prose_path=(r"<file_path>\s*([^<\r\n]{1,500}?)\s*</file_path>",),
 )

@@ -104,7 +104,8 @@ def test_patterns_compile_and_headers_are_lower_case(agent: Agent) -> None:
     patterns += [*agent.marks.user_agent, *agent.marks.prompt, *agent.side_prompts]
     for pattern in patterns:
         re.compile(pattern)
-    assert all(pattern == pattern.lower() for pattern in (*agent.marks.prompt, *agent.prose_edits))
+    taught = [each.pattern.replace("\\W", "") for each in agent.prose_formats]
+    assert all(pattern == pattern.lower() for pattern in (*agent.marks.prompt, *taught))
     for pattern in agent.workspace:
         assert pattern[:3].isalpha() or pattern.startswith("<cwd>")
         assert re.compile(pattern).groups >= 1
