@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -25,6 +26,7 @@ from ruamel.yaml.events import (
 )
 
 DEEPEST = 32
+_MOST_OPEN = 2 * DEEPEST  # on one line
 
 Value = Any  # str | int | float | bool | None | list[Value] | dict[str, Value]
 
@@ -36,6 +38,7 @@ _BOOLS: Mapping[str, bool] = {
 }
 _INT = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,40}|[0-9]{1,40}(\.[0-9]{0,40})?)([eE][-+]?[0-9]{1,3})?")
+_BRACKETS = re.compile(r"[\[\]{}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What the parser is known to let out on hostile text besides its own errors.
 _PARSER_FAULTS = (
@@ -69,6 +72,7 @@ class YamlError(Exception):
 
 def load(text: str) -> dict[str, Entry] | None:
     """Top-level keys with their values; None where the block is no mapping. Raises YamlError."""
+    _refuse_open_brackets(text)
     try:
         return _document(_Events(text))
     except MarkedYAMLError as error:
@@ -77,6 +81,18 @@ def load(text: str) -> dict[str, Entry] | None:
     except _PARSER_FAULTS as error:
         first, _, _ = str(error).partition("\n")
         raise YamlError(first or type(error).__name__) from None
+
+
+def _refuse_open_brackets(text: str) -> None:
+    """Refuse what the parser needs seconds for: it looks at all open brackets of a line again
+    for each one more. Quotes do not matter: no pattern leaves so many open.
+    """  # noqa: D205 - one sentence and its reason
+    for number, line in enumerate(text.split("\n")):
+        if line.count("[") + line.count("{") <= _MOST_OPEN:
+            continue
+        depths = accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKETS.findall(line))
+        if max(depths) > _MOST_OPEN:
+            raise YamlError("nested too deeply", number)
 
 
 class _Parser(YAML):

@@ -79,7 +79,8 @@ def _globs(rng: Random, _base: bytes) -> bytes:
 def _values(rng: Random, _base: bytes) -> bytes:
     """Every field with a value that it does not expect."""
     values = ("1e999", "9" * 5000, ".nan", "!!python/object:os.system x", "[1, {a: b}, null]",
-              "|", '"\\ud800"', "2001-01-01", "? x", "*x", "&x", "%", "@", "`", "{}", "[[]]")  # fmt: skip
+              "|", '"\\ud800"', "2001-01-01", "? x", "*x", "&x", "%", "@", "`", "{}",
+              "[[]]")  # fmt: skip
     fields = ("condition", "scope", "globs", "agents", "interruptMode", "repeatGap", "reminder",
               "enabled", "description", "astCondition", "question", "alwaysApply")  # fmt: skip
     return _file("\n".join(f"{field}: {rng.choice(values)}" for field in fields))

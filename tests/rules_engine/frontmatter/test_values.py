@@ -94,3 +94,14 @@ def test_load_raises_its_own_error_only(text: str) -> None:
         load(text)
     except YamlError:
         return
+
+
+def test_load_refuses_many_open_brackets_before_the_parser_sees_them() -> None:
+    """The parser's time would grow with their square; brackets that are closed do not count."""
+    for opening in ("[", "{a: ", "[a, "):
+        with pytest.raises(YamlError) as raised:
+            load(f"a: x\nb: {opening * 1000}")
+        assert (raised.value.reason, raised.value.line) == ("nested too deeply", 1)
+    entries = load(f"a: '{'[' * 60}'\nb: [{'[], ' * 500}]")
+    assert entries is not None
+    assert len(entries["b"].value) == 500
