@@ -20,6 +20,7 @@ from proxy.identity import (
     tenant_of,
     workspace_of,
 )
+from rules_engine.families import ProseFormat
 
 AGENTS = collect()
 BY_NAME = {agent.name: agent for agent in AGENTS}
@@ -173,6 +174,29 @@ def test_edits_in_prose_are_told_by_a_prompt_without_tools() -> None:
     assert not seen({}, RequestFacts(system="Be nice.")).prose_edits
     whole = RequestFacts(system="Act as an expert software developer. Return whole files.")
     assert seen({}, whole).prose_edits
+
+
+@pytest.mark.parametrize(
+    ("headers", "facts", "formats", "path"),
+    [
+        ({}, RequestFacts(system="Use <write_to_file>."), {ProseFormat.ELEMENTS}, ""),
+        ({}, RequestFacts(system="Use <function=name>."), {ProseFormat.FUNCTIONS}, ""),
+        ({}, RequestFacts(system="BEGIN_ARG: name"), {ProseFormat.ARGUMENT_LINES}, ""),
+        (
+            {"user-agent": "Zed/1.0"},
+            RequestFacts(last_user="Use <old_text line=1>.\n<file_path>\nApp/a.rs\n</file_path>"),
+            {ProseFormat.OLD_NEW},
+            "App/a.rs",
+        ),
+        ({}, RequestFacts(system="Be nice."), set(), ""),
+    ],
+)
+def test_prompt_says_in_which_formats_edits_come(
+    headers: dict[str, str], facts: RequestFacts, formats: set[ProseFormat], path: str
+) -> None:
+    """What the prompt does not teach is not looked for; the file may be known from it too."""
+    edits = seen(headers, facts).edits
+    assert (set(edits.formats), edits.path) == (formats, path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 
 from proxy.agents import collect
 from proxy.agents.aider import AGENT
-from proxy.identity import RequestFacts, is_side_request, recognise
+from proxy.identity import RequestFacts, edits_in_prose, is_side_request, recognise
+from rules_engine.families import ProseFormat
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,19 @@ def test_summary_of_the_chat_is_a_side_request() -> None:
     )
     assert is_side_request({}, summary, AGENT)
     assert not is_side_request({}, commit, AGENT)
+
+
+@pytest.mark.parametrize(
+    ("system", "more"),
+    [
+        ("Answer with *SEARCH/REPLACE blocks*.", set()),
+        ("Return a *file listing* of each file.", {ProseFormat.WHOLE_FILE}),
+    ],
+)
+def test_prompt_of_each_mode_says_how_files_are_edited(system: str, more: set[ProseFormat]) -> None:
+    """Whole files are looked for in their own mode only; the other formats cannot be mistaken."""
+    facts = RequestFacts(system=f"Act as an expert software developer.\n{system}")
+    edits = edits_in_prose(facts, AGENT)
+    assert edits is not None
+    always = {ProseFormat.SEARCH_REPLACE, ProseFormat.UNIFIED, ProseFormat.ENVELOPE}
+    assert set(edits.formats) == always | more

@@ -6,7 +6,8 @@ import pytest
 
 from proxy.agents import collect
 from proxy.agents.mini_swe_agent import AGENT
-from proxy.identity import RequestFacts, recognise
+from proxy.identity import RequestFacts, edits_in_prose, recognise
+from rules_engine.families import ProseFormat
 from tests.support.tool_calls import added
 
 
@@ -41,3 +42,18 @@ def test_call_gives_its_added_source(tool: str, arguments: Any, expected: list[A
     assert [section[:2] for section in found] == [section[:2] for section in expected]
     for (_, _, names), (_, _, wanted) in zip(found, expected, strict=True):
         assert wanted <= names
+
+
+@pytest.mark.parametrize(
+    "taught",
+    [
+        "Your response must contain exactly ONE bash code block with ONE command.",
+        "Include **EXACTLY ONE** bash code block.",
+        "```mswea_bash_command\nyour_command_here\n```",
+    ],
+)
+def test_command_in_the_text_is_taught_by_the_prompt(taught: str) -> None:
+    """Where the model has no tools, it is the text that runs the shell."""
+    edits = edits_in_prose(RequestFacts(system=taught), AGENT)
+    assert edits is not None
+    assert edits.formats == (ProseFormat.SHELL,)

@@ -7,7 +7,8 @@ import pytest
 
 from proxy.agents import collect, tool_families
 from proxy.agents.zed import AGENT
-from proxy.identity import RequestFacts, recognise
+from proxy.identity import RequestFacts, edits_in_prose, recognise
+from rules_engine.families import EditsInProse, ProseFormat
 from tests.support.tool_calls import added, read_call
 
 
@@ -67,3 +68,13 @@ def test_path_is_also_given_without_the_worktree() -> None:
             assert reading.sections == reading.live
     absolute = read_call("write_file", '{"path": "/w/a.rs", "content": "x"}', families=families)
     assert [section.paths for section in absolute.sections] == [("/w/a.rs",)]
+
+
+def test_new_file_is_asked_for_in_a_request_of_its_own() -> None:
+    """Its answer is the file in a fence, and the path stands in the question."""
+    asked = (
+        "You MUST respond with the file's content wrapped in triple backticks (```).\n"
+        "<file_path>\napp/a.rs\n</file_path>"
+    )
+    edits = edits_in_prose(RequestFacts(last_user=asked), AGENT)
+    assert edits == EditsInProse((ProseFormat.WHOLE_FILE,), "app/a.rs")
