@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 _GZIP = 16 + zlib.MAX_WBITS
 _KNOWN = frozenset({"gzip", "x-gzip", "deflate", "identity", ""})
+_PIECE = 4096  # bytes decompressed at a time; each grows at most a thousandfold
 
 
 class UndecodableBody(Exception):  # noqa: N818 - a state of the bytes, named as one
@@ -82,11 +83,26 @@ def decodable(names: Iterable[str]) -> bool:
 
 
 def plain(body: bytes, names: Iterable[str], limit: int) -> bytes:
-    """Undo the codings of a whole body; raises UndecodableBody, also beyond `limit` bytes."""
-    chain = Chain(names)
+    """Undo the codings of a whole body; raises UndecodableBody, also beyond `limit` bytes.
+
+    One after the other: what one coding made small enough, the next could blow up without bound.
+    """
+    applied = list(names)
+    unknown = next((name for name in applied if name not in _KNOWN), None)
+    if unknown is not None:
+        raise UndecodableBody(
+            f"the content coding {unknown!r} is not known here; send gzip, deflate or none"
+        )
+    for name in reversed(applied):
+        body = _undone(body, name, limit)
+    return body
+
+
+def _undone(body: bytes, name: str, limit: int) -> bytes:
+    chain = Chain((name,))
     out = bytearray()
-    for start in range(0, len(body), 65536):
-        out += chain.decode(body[start : start + 65536])
+    for start in range(0, len(body), _PIECE):
+        out += chain.decode(body[start : start + _PIECE])
         if len(out) > limit:
             raise UndecodableBody(f"the body is larger than {limit} bytes once decompressed")
     return bytes(out)

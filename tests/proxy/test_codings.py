@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
 from collections.abc import Callable
 
@@ -62,3 +63,21 @@ def test_codings_reads_every_field_in_order() -> None:
     assert codings(fields) == ("deflate", "gzip", "br")
     assert not decodable(codings(fields))
     assert decodable(["gzip", "x-gzip", "deflate", "identity"])
+
+
+def test_a_body_coded_twice_grows_no_further_than_one_coded_once() -> None:
+    """Else a few kilobytes would fill the memory: each coding multiplies by a thousand."""
+    twice = gzip.compress(gzip.compress(bytes(2 * 10**8)))
+    assert len(twice) < 10_000
+    tracemalloc.start()
+    with pytest.raises(UndecodableBody, match="larger than 1000000 bytes"):
+        plain(twice, ["gzip", "gzip"], 10**6)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("names", [["br"], ["gzip", "zstd"], ["zstd", "identity"]])
+def test_a_coding_that_is_not_known_is_named(names: list[str]) -> None:
+    """Rather than the damage that another decoder would find."""
+    with pytest.raises(UndecodableBody, match="'(br|zstd)' is not known"):
+        plain(b"data", names, 100)
