@@ -4,11 +4,13 @@
 # WORKERS: processes that share the tests, by default one a core.
 PYTHON ?= python3
 WORKERS ?= auto
+# ROUNDS: how often `make bench` measures each figure.
+ROUNDS ?= 5
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents lint docs clean
+.PHONY: demo test test-agents lint docs bench clean
 .DELETE_ON_ERROR:
 
 # A stamp is written last, so that whatever breaks off is done again from its beginning.
@@ -58,6 +60,9 @@ lint: $(VENV)/.dev ## style, formatting, types and import contracts
 docs: $(VENV)/.dev ## write the documents that are made from the code
 	$(BIN)/python -m tests.support.command_docs > docs/commands.md
 	$(BIN)/python -m tests.support.rule_docs docs/rules.md
+
+bench: $(VENV)/.dev ## what matching costs, as a table
+	$(BIN)/python bench/engine.py $(ROUNDS)
 
 clean: ## remove what was installed
 	rm -rf $(VENV) .agents-node .agents-venv
