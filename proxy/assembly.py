@@ -39,6 +39,7 @@ from proxy.store.sqlite import SqliteStore
 from proxy.upstream import Upstream
 from proxy.wire import WireApi
 from proxy.wire.chat import ChatApi
+from proxy.wire.completions import CompletionsApi
 from proxy.workspace import SettingsFile, WorkspaceOptions, Workspaces
 from rules_engine.ruleset import RuleSet
 from rules_engine.tools import ToolFamily
@@ -107,7 +108,9 @@ class _Assembly:
             settings=given.follow,
         )
         drain.at_stop(self.feed.end)
-        self._relay = Relay(self._services(drain, given.patience), given.wire)
+        services = self._services(drain, given.patience)
+        self._relay = Relay(services, given.wire)
+        self._completions = Relay(services, CompletionsApi())
 
     def _services(self, drain: Drain, patience: Patience) -> Services:
         settings = self._settings
@@ -129,11 +132,13 @@ class _Assembly:
         )
 
     async def relay(self, request: Request, target: Target) -> Response:
-        """Answer a chat request."""
-        return await self._relay(request, target)
+        """Answer a request of one of the APIs that are read."""
+        relay = self._completions if target.is_completions else self._relay
+        return await relay(request, target)
 
-    def shown_rules(self) -> RuleSet | None:
-        """The rule set of the configured workspace, once there is one."""
+    async def shown_rules(self) -> RuleSet | None:
+        """The rule set of the configured workspace as its files are now, once there is one."""
+        await self.rules_ready()
         own = self._workspaces.directory(None)
         sets = (rules for place, _, rules in reversed(self._workspaces.live) if place == own)
         return next(sets, None)

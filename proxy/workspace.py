@@ -22,7 +22,7 @@ from proxy.foundry import Foundry
 from proxy.places import Places, lies_in, real_path, repository
 from rules_engine.discovery import Roots, discover
 from rules_engine.matcher import Matcher
-from rules_engine.problems import Problem
+from rules_engine.problems import Problem, Severity
 from rules_engine.rule import Rule
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
 
@@ -240,6 +240,9 @@ class Workspaces:
         found = None if done.cancelled() else done.result()
         if found is None or found.options != self._options:
             return
+        before = self._held.get(key)
+        if before is None or before.ruleset.problems != found.ruleset.problems:
+            _tell(key[0], found.ruleset.problems)
         self._held[key] = found
         self._held.move_to_end(key)
         while len(self._held) > MOST_LIVE:
@@ -342,6 +345,23 @@ def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:
     outside = [path for path in own if not (home and lies_in(path, home))]
     bounds = [home, repository(directory), roots.builtins, *plugins, *copilot, *outside]
     return roots, DiskTree(bound for bound in bounds if bound)
+
+
+def _tell(directory: str, problems: Iterable[Problem]) -> None:
+    """Say in the log that rule files have faults: nobody looks for what they do not suspect."""
+    errors, warnings = (
+        [problem for problem in problems if problem.severity is severity]
+        for severity in (Severity.ERROR, Severity.WARNING)
+    )
+    if errors or warnings:
+        _log.warning(
+            "the rule files of %s have %d errors and %d warnings, see `ttsr lint` or /audit; "
+            "the first: %s",
+            _tail(directory),
+            len(errors),
+            len(warnings),
+            (*errors, *warnings)[0].render(),
+        )
 
 
 def _real(path: Path | None) -> str | None:

@@ -207,13 +207,14 @@ class Problem:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         field = f"`{self.field}`: " if self.field else ""
         facts = [
-            f"{word} {_shown(text)}"
-            for word, text in (
-                ("found", self.found),
-                ("allowed:", self.allowed),
-                ("reason:", self.detail),
+            f"{word} {told}"
+            for word, told in (
+                # Quoted: what was found may end where a bracket is missing.
+                ("found", self.found and f"`{_shown(self.found)}`"),
+                ("allowed:", _shown(self.allowed)),
+                ("reason:", _shown(self.detail)),
             )
-            if text
+            if told
         ]
         told = f" ({'; '.join(facts)})" if facts else ""
         return (

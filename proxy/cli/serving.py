@@ -19,6 +19,7 @@ from proxy import tail as following
 from proxy.assembly import assemble
 from proxy.config import Loaded, Settings, load, without_credentials
 from proxy.drain import Drain
+from proxy.errors import ConfigError
 from proxy.gate import trust_of
 from proxy.logs import logging_to
 from proxy.server import Server, bound_socket
@@ -108,6 +109,10 @@ def run(loaded: Loaded, again: Callable[[], Settings]) -> None:
     `again` reads the settings once more, for what may change while the proxy runs.
     """
     settings = loaded.settings
+    if not settings.workspace.is_dir():
+        raise ConfigError(
+            f"the workspace {settings.workspace} is no directory; name one that exists."
+        )
     drain = Drain(settings.limits.turns)
     follow = SettingsFile(loaded.file, lambda: rule_options(again())) if loaded.file else None
     built = assemble(settings, drain, follow=follow)

@@ -29,12 +29,13 @@ _Pairs = list[tuple[str, str]]
 class Facts:
     """What the audit shows of the server. `upstream` may hold credentials; they are cut off.
 
-    `rules` answers with the rule set in force for the server's workspace, None before the first.
+    `rules` answers with the rule set of the server's workspace as its files are now, None where
+    there is none yet.
     """
 
     version: str
     upstream: str
-    rules: Callable[[], RuleSet | None]
+    rules: Callable[[], Awaitable[RuleSet | None]]
 
 
 def router(audit: Audit, feed: Feed, facts: Facts) -> APIRouter:
@@ -66,7 +67,7 @@ def router(audit: Audit, feed: Feed, facts: Facts) -> APIRouter:
 
 async def _overview(audit: Audit, feed: Feed, facts: Facts, pairs: _Pairs) -> dict[str, Any]:
     no_parameters(pairs)
-    rules = facts.rules()
+    rules = await facts.rules()
     tally = await audit.counts()
     newest = await _newest_turns(audit) if tally.stored else ()
     return {

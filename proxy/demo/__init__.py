@@ -87,6 +87,7 @@ class _Agent:
         before = len(self.model.asked)
         body = {"model": MODEL, "stream": True, "messages": self.messages, "tools": _TOOLS}
         answer = await self.http.post("/v1/chat/completions", json=body)
+        answer.raise_for_status()
         if number > 1:
             self.say(report.reminded(_first_result(self.model.asked[before]), number))
         for attempt, said in enumerate(asked.answers):

@@ -71,4 +71,6 @@ async def test_server_goes_on_beside_damaged_files(
         assert len(files) > 80
         for path in paths:
             (tmp_path / path).unlink()
+        while (await agent.http.get(f"{agent.proxy.origin}/audit")).json()["problems"]:
+            pass  # files are looked at again after half a second
         assert (await agent.ask("more"))["content"] == "Again."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,18 @@ def test_everything_is_ready_once_it_runs(tmp_path: Path) -> None:
         assert armed == ["foo"]
         assert "hunter2" not in str(shown)
     assert (tmp_path / "state" / "t.db").exists()
+
+
+def test_audit_shows_rule_files_as_they_are(tmp_path: Path) -> None:
+    """Who edits a rule sees its faults without asking a model first."""
+    write_rules(tmp_path, foo=rule_text("No.", condition="x"))
+    with client(settings(tmp_path), tmp_path / "home") as proxy:
+        assert proxy.get("/audit").json()["problems"] == []
+        write_rules(tmp_path, foo=rule_text("No.", condition="("))
+        until = time.monotonic() + 10
+        while not (problems := proxy.get("/audit").json()["problems"]):
+            assert time.monotonic() < until
+        assert problems[0]["code"] == "bad-pattern"
 
 
 def test_store_that_is_down_is_told_and_waited_for(tmp_path: Path) -> None:

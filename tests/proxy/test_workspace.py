@@ -155,6 +155,24 @@ async def test_ruleset_reports_a_broken_file_and_keeps_the_others(
     assert [problem.code for problem in ruleset.problems] == [Code.BAD_LINK, Code.BAD_PATTERN]
 
 
+async def test_faults_of_rule_files_are_logged_once(
+    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log names the first and says where the others are, again only when they change."""
+    clock = Clock()
+    workspaces = Workspaces(options, clock)
+    write(project, "b", "---\ncondition: '('\n---\nx")
+    for clock.now in (0, 2):
+        await workspaces.ruleset()
+    (told,) = (record.getMessage() for record in caplog.records)
+    assert "project have 1 errors and 0 warnings" in told
+    assert "error[bad-pattern]" in told
+    write(project, "b")
+    clock.now = 4
+    await workspaces.ruleset()
+    assert len(caplog.records) == 1
+
+
 async def test_ruleset_depends_on_the_role(project: Path, options: WorkspaceOptions) -> None:
     """Each role has a set of its own."""
     write(project, "a", "---\ncondition: bad\nagents: sub\n---\nx")

@@ -15,7 +15,7 @@ def test_render_names_file_line_field_found_allowed_and_next_step() -> None:
         Code.BAD_INTERRUPT_MODE, "r.md", "interruptMode", 3, "Neverr", "never, always"
     )
     line = problem.render()
-    for part in ("r.md:3", "error[bad-interrupt-mode]", "`interruptMode`", "found Neverr"):
+    for part in ("r.md:3", "error[bad-interrupt-mode]", "`interruptMode`", "found `Neverr`"):
         assert part in line
     assert "allowed: never, always" in line
     assert line.endswith(f"Next step: {problem.advice}.")

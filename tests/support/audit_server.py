@@ -45,7 +45,11 @@ def audit_app(audit: Audit, feed: Feed, rules: RuleSet | None = None) -> FastAPI
             await audit.close()
 
     app = FastAPI(lifespan=lifespan)
-    facts = Facts("1.2.3", "https://user:secret@api.example.com/v1?key=k", lambda: rules)
+
+    async def in_force() -> RuleSet | None:
+        return rules
+
+    facts = Facts("1.2.3", "https://user:secret@api.example.com/v1?key=k", in_force)
     app.include_router(router(audit, feed, facts))
     return app
 

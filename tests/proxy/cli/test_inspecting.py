@@ -13,21 +13,21 @@ BROKEN = Path(__file__).parents[2] / "fixtures" / "broken"
 
 # By file: line, code, field, and what else whoever sees only this output needs to repair it.
 FAULTS = {
-    "bad-pattern": (3, "bad-pattern", "condition", ("found foo(", "add ) or write")),
-    "bad-yaml": (3, "bad-yaml", None, (r'found condition: "\d+"', "single quotes for a pattern")),
+    "bad-pattern": (3, "bad-pattern", "condition", ("found `foo(", "add ) or write")),
+    "bad-yaml": (3, "bad-yaml", None, (r'found `condition: "\d+"', "single quotes for a pattern")),
     "unclosed": (1, "unclosed-frontmatter", None, ("close it with a line `---`",)),
     "misspelt-key": (3, "unknown-key", "conditon", ("did you mean condition?",)),
     "misspelt-mode": (
         3, "bad-interrupt-mode", "interruptMode",
-        ("found alwyas", "allowed: never, prose-only, tool-only, always"),
+        ("found `alwyas", "allowed: never, prose-only, tool-only, always"),
     ),
-    "bad-scope": (3, "bad-scope", "scope", ("found tool:edit(*.ts", "`tool:name(glob)`")),
-    "globs-on-prose": (4, "globs-without-tool", "globs", ("found *.ts", "add `tool` to `scope`")),
+    "bad-scope": (3, "bad-scope", "scope", ("found `tool:edit(*.ts", "`tool:name(glob)`")),
+    "globs-on-prose": (4, "globs-without-tool", "globs", ("found `*.ts", "add `tool` to `scope`")),
     "empty-body": (None, "empty-body", None, ("write the advice",)),
-    "matches-empty": (2, "matches-empty", "condition", ("found a*", "one character at least")),
+    "matches-empty": (2, "matches-empty", "condition", ("found `a*", "one character at least")),
     "wrong-type": (2, "wrong-type", "condition", ("allowed: text or a list of texts",)),
-    "bad-glob": (3, "bad-glob", "globs", ("found src/{a,b", "balance its brackets")),
-    "bad-structure": (2, "bad-pattern", "astCondition", ("found foo(", "does not parse")),
+    "bad-glob": (3, "bad-glob", "globs", ("found `src/{a,b", "balance its brackets")),
+    "bad-structure": (2, "bad-pattern", "astCondition", ("found `foo(", "does not parse")),
     "twice": (3, "duplicate-key", "condition", ("remove one of them",)),
 }  # fmt: skip
 

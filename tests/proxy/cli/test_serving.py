@@ -63,6 +63,10 @@ def test_serve_says_where_it_listens_and_stops_on_a_signal(tmp_path: Path) -> No
         (["serve", "--upstream", "nonsense"], "upstream.url in the flag --upstream cannot be used"),
         (["serve", "--upstream", "http://a", "--port", "70000"], "listen.port in the flag --port"),
         (["serve", "--config", "none.yaml"], "none.yaml cannot be read"),
+        (
+            ["serve", "--upstream", "http://a", "--workspace", "none"],
+            "none is no directory; name one that exists",
+        ),
     ],
 )
 def test_settings_that_cannot_be_used_end_with_one_sentence(
