@@ -11,8 +11,10 @@ from proxy.cli import authoring, checking, inspecting, serving, verifying
 from proxy.cli.options import COULD_NOT_RUN, document
 from proxy.errors import ConfigError
 
+_NAME = "ttsr"  # however it is started: completion and usage go by it
+
 cli = typer.Typer(
-    name="ttsr",
+    name=_NAME,
     help="A proxy that enforces a project's rule files on any OpenAI-compatible API.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,7 +44,7 @@ def main() -> None:
     try:
         if "--json" in sys.argv:
             sys.exit(_for_programs())
-        cli()
+        cli(prog_name=_NAME)
     except ConfigError as problem:
         typer.echo(str(problem), err=True)
         sys.exit(COULD_NOT_RUN)
@@ -51,7 +53,7 @@ def main() -> None:
 def _for_programs() -> int:
     """Run a command whose reader is a program: a bad flag is told as JSON too."""
     try:
-        return cli(standalone_mode=False) or 0
+        return cli(prog_name=_NAME, standalone_mode=False) or 0
     except typer.TyperException as problem:
         document({"error": str(problem)})
         return COULD_NOT_RUN
