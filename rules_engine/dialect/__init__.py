@@ -27,6 +27,9 @@ __all__ = ["DialectError", "Pattern", "compile_pattern"]
 
 _LEADING_FLAGS = re.compile(r"\(\?([imsu]+)\)")
 
+NOTE_BACKSPACE = (
+    r"it holds a backspace, which YAML makes of \b in double quotes; in single quotes it stays \b"
+)
 NOTE_UNICODE = "the u flag is dropped: patterns are read without it"
 NOTE_EXTENDED = (
     "this is not ECMAScript: its atomic or possessive parts, (?P<…>) groups or comments are "
@@ -97,6 +100,8 @@ def compile_pattern(source: str) -> Pattern:
     letters = leading[1] if leading else ""
     body = source[leading.end() :] if leading else source
     notes = [NOTE_UNICODE] if "u" in letters else []
+    if "\b" in source:
+        notes.append(NOTE_BACKSPACE)
     flags = Flags().switched(letters.replace("u", ""), on=True)
     base = len(source) - len(body)
     try:

@@ -31,6 +31,12 @@ def test_unicode_flag_is_dropped_with_a_note() -> None:
     assert _matches("(?iu)x", "X")
 
 
+def test_backspace_is_noted() -> None:
+    """Double quotes in YAML turn a word's boundary into a character that nobody writes."""
+    assert "in single quotes it stays" in compile_pattern("\x08any\x08").notes[0]
+    assert compile_pattern(r"\bany\b").notes == ()
+
+
 def test_case_blind_reference_is_noted() -> None:
     """The one place where a rare letter can match as it would not in JavaScript says so."""
     pattern = compile_pattern("(?i)(.)\\1")
