@@ -23,17 +23,10 @@ from tests.agents.lab import (
     joined,
     run_of,
 )
-from tests.support.rules import rule_text
 
 pytestmark = pytest.mark.timeout(2 * LONGEST_RUN)
 
-# aider writes files by what it reads in the text, so that only a rule on text can see it.
-RULES = {
-    "typed": rule_text("Name the type.", condition=r": any\b", scope="text"),
-    "quiet": rule_text(
-        "Leave no print behind.", condition=r"console\.log", scope="text", interruptMode="never"
-    ),
-}
+RULES = {name: story.RULES[name] for name in ("typed", "quiet")}
 
 
 def program(bench: Bench, *words: str) -> Program:
