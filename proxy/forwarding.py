@@ -22,7 +22,7 @@ Handler = Callable[[Request, Target], Awaitable[Response]]
 
 
 class Forwarding:
-    """An ASGI app; `relay` takes chat completions, `passthrough` everything else."""
+    """An ASGI app; `relay` takes chat and plain completions, `passthrough` everything else."""
 
     def __init__(
         self, passthrough: Handler, relay: Handler | None, drain: Drain, body_limit: int
@@ -52,7 +52,8 @@ class Forwarding:
                 await Client(sending).fault(fault)
 
     def _handler(self, method: str, target: Target) -> Handler:
-        if self._relay is not None and method == "POST" and target.is_chat:
+        read = target.is_chat or target.is_completions
+        if self._relay is not None and method == "POST" and read:
             return self._relay
         return self._passthrough
 

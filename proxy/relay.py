@@ -1,4 +1,4 @@
-"""THE flow of one chat request, in order, one call a step.
+"""THE flow of one request, in order, one call a step.
 
 Read the request, identify who asks, choose the rule set, find the conversation's splices, build
 the model view, run the turn. What needs a connection is `proxy.answer`'s.
@@ -39,7 +39,7 @@ from proxy.store import Store, StoreUnavailable
 from proxy.upstream import Upstream, UpstreamResponse
 from proxy.views import Edit, View
 from proxy.waiting import within
-from proxy.wire import WireApi, WireRequest
+from proxy.wire import Watching, WireApi, WireRequest
 from proxy.workspace import RulesNotReady
 from rules_engine import rulebook
 from rules_engine.policy import OnExhausted, ReleaseMode, ToolRefusal, TurnOptions
@@ -100,7 +100,7 @@ class Relay:
         asked = self._wire.read(received.plain)
         secret = await self._secret()
         who = self._identify(request, target, asked, secret or _NO_SECRET)
-        rules = await self._rules(who)
+        rules = _NO_RULES if asked.watching is Watching.NOT else await self._rules(who)
         found = await self._find(who, asked, known=secret is not None)
         turn = self._turn(asked, who, rules, found)
         layers = self._layers(asked, who, rules)
@@ -189,7 +189,8 @@ class Relay:
         matches: Matches | None = NO_MATCHES
         if not known:
             matches = None
-        elif not self._services.settings.dry_run:  # there even what was spliced before stays away
+        elif asked.watching is Watching.ACTING and not self._services.settings.dry_run:
+            # In a dry run even what was spliced before stays away.
             # Asking for no keys costs nothing, and tells whether the store is there at all.
             matches = await self._matches(who.tenant, anchors.lookup_keys(spine), spine)
         view = views.build(asked.messages, matches or NO_MATCHES, self._wire.user)
@@ -209,7 +210,8 @@ class Relay:
     def _turn(self, asked: WireRequest, who: Identity, rules: RuleSet, found: _Found) -> Turn:
         settings = self._services.settings
         # With the ledger unread nothing may interrupt: what was told before is not known.
-        observe = asked.choices > 1 or who.side or settings.dry_run or not found.read
+        unsure = asked.choices > 1 or who.side or settings.dry_run or not found.read
+        observe = unsure or asked.watching is not Watching.ACTING
         facts = Facts(
             tools=asked.tools,
             families=tool_families(self._services.agents, who.agent),
@@ -225,7 +227,7 @@ class Relay:
 
     def _layers(self, asked: WireRequest, who: Identity, rules: RuleSet) -> tuple[Edit, ...]:
         """What stands in the system prompt; side requests and dry runs get nothing."""
-        if who.side or self._services.settings.dry_run:
+        if who.side or self._services.settings.dry_run or asked.watching is not Watching.ACTING:
             return ()
         prompt = "\n".join(message.text for message in _prompt(asked.messages))
         text = rulebook.layers(rules, prompt, tools=bool(asked.tools))

@@ -42,6 +42,11 @@ class Target:
         """Whether this is the chat completions API."""
         return self.name == "/chat/completions"
 
+    @property
+    def is_completions(self) -> bool:
+        """Whether this is the legacy completions API."""
+        return self.name == "/completions"
+
 
 def read_target(path: bytes, query: bytes, headers: Iterable[Field]) -> Target:
     """Read a request's raw path (percent-encoded, without its query) and its fields."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from proxy.conversation import Call, Message
@@ -14,6 +15,14 @@ from proxy.quirks import Profile
 from proxy.sse import SseEvent
 from proxy.views import Edit
 from rules_engine.events import TurnEvent
+
+
+class Watching(StrEnum):
+    """What rules may do to the answer of a request."""
+
+    ACTING = "acting"
+    OBSERVING = "observing"  # hits are only reported: nothing of ours can be placed
+    NOT = "not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,7 @@ class WireRequest:
     prefix: bool
     messages: tuple[Message, ...]
     hints: tuple[tuple[str, str], ...] = ()
+    watching: Watching = Watching.ACTING
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,14 @@ def client(relay: Handler | None = None, limit: int = 100) -> TestClient:
     return TestClient(app, base_url="http://localhost")
 
 
-def test_chat_goes_to_the_relay() -> None:
+def test_completions_go_to_the_relay() -> None:
     """By POST only, and only where there is one; everything else is passed through."""
     both = client(answering("relayed"))
     assert (
         both.post("/s/x/v1/chat/completions", content="b").text == "relayed /chat/completions x b"
     )
+    assert both.post("/v1/completions").text.startswith("relayed /completions")
+    assert both.post("/v1/fim/completions").text.startswith("passed")
     assert both.get("/v1/chat/completions").text.startswith("passed")
     assert both.post("/v1/embeddings").text.startswith("passed")
     assert client().post("/v1/chat/completions").text.startswith("passed")

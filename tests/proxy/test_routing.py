@@ -51,6 +51,14 @@ def test_a_query_is_kept_as_it_is() -> None:
 def test_chat_is_recognised_however_it_is_written(path: bytes) -> None:
     """A trailing slash and escapes make no other API of it."""
     assert read_target(path, b"", []).is_chat
+    assert not read_target(path, b"", []).is_completions
+
+
+def test_plain_completions_are_an_api_of_their_own() -> None:
+    """Neither chat nor what fills a gap is one."""
+    assert read_target(b"/v1/completions", b"", []).is_completions
+    assert not read_target(b"/v1/completions", b"", []).is_chat
+    assert not read_target(b"/v1/fim/completions", b"", []).is_completions
 
 
 @given(st.binary(max_size=40))
