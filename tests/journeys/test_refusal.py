@@ -170,3 +170,25 @@ async def test_several_choices_are_only_observed(
         message = await agent.ask("hi", n=2)
         assert message["content"] == "a FORBIDDEN b"
         assert {hit["action"] for hit in await agent.audit()} == {"observed"}
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_calls_that_share_an_id_are_judged_each_alone(
+    upstream: ScriptedUpstream, tmp_path: Path, *, stream: bool
+) -> None:
+    """Some upstreams call every call `call_0`; a clean one hides no other behind it."""
+    write_rules(tmp_path, foo=AT_END)
+    said = chat_reply if stream else completion
+    clean = Tool("edit", arguments("b.ts", "fine."), "call_0", 0)
+    bad = Tool("edit", arguments("a.ts", "the end"), "call_0", 1)
+    upstream.script(said(clean, bad), said(clean))
+    async with agent_at(upstream, tmp_path) as agent:
+        agent.stream = stream
+        message = await agent.ask("hi")
+        assert [call["function"]["arguments"] for call in message["tool_calls"]] == [
+            clean.arguments
+        ]
+        _, refused, first, second = sent(upstream)
+        assert len(refused["tool_calls"]) == 2
+        assert "not run" in first["content"]
+        assert "Say more." in second["content"]

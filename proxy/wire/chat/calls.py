@@ -19,10 +19,16 @@ def entries_of(delta: JsonObject) -> list[JsonObject]:
     )
 
 
-def place(calls: Calls, entry: JsonObject) -> int:
-    """Read a piece into `calls`, as the decoder does, and return the number of its call."""
+def place(calls: Calls, entry: JsonObject, *, complete: bool = False) -> int:
+    """Read a piece into `calls`, as the decoder does, and return the number of its call.
+
+    `complete`: it stands in a whole message.
+    """
     legacy = entry.get("type") == LEGACY
-    events = calls.read_legacy(entry["function"]) if legacy else calls.read(entry)
+    if legacy:
+        events = calls.read_legacy(entry["function"])
+    else:
+        events = calls.read(entry, complete=complete)
     return events[0].call if events else _continued(calls.slots, entry).call
 
 
@@ -47,10 +53,15 @@ class HeldCalls:
         slots = self._calls.slots
         return bool(slots) and all(slot.kind == LEGACY for slot in slots)
 
-    def take(self, entries: Sequence[JsonObject], shell: JsonObject) -> None:
-        """Keep pieces; `shell` is the chunk around them, without what it says."""
+    def take(
+        self, entries: Sequence[JsonObject], shell: JsonObject, *, complete: bool = False
+    ) -> None:
+        """Keep pieces; `shell` is the chunk around them, without what it says.
+
+        `complete`: they stand in a whole message.
+        """
         for entry in entries:
-            self._shells.setdefault(place(self._calls, entry), shell)
+            self._shells.setdefault(place(self._calls, entry, complete=complete), shell)
 
     def drop(self, calls: frozenset[int]) -> None:
         """Forget calls that must not be sent."""

@@ -189,7 +189,9 @@ class ChatContinuation:
         number, delta = choice_number(choice), delta_of(choice)
         entries = entries_of(delta)
         known = self._calls.setdefault(number, Calls(number))
-        kept = [entry for entry in entries if (number, place(known, entry)) not in calls]
+        whole = delta is choice.get("message") and not known.slots
+        places = [(number, place(known, entry, complete=whole)) for entry in entries]
+        kept = [entry for entry, at in zip(entries, places, strict=True) if at not in calls]
         if len(kept) == len(entries):
             return False
         delta.pop("tool_calls", None)
@@ -223,7 +225,7 @@ class ChatContinuation:
         events = [e for e in decoded.events if getattr(e, "choice", None) == number]
         whole = delta is choice.get("message")
         if not whole or any(isinstance(e, _CALL_EVENTS) for e in events):
-            self._attempt.calls.take(entries_of(delta), shell)
+            self._attempt.calls.take(entries_of(delta), shell, complete=whole)
         for event in events:
             if isinstance(event, FinishReason):
                 self._attempt.reason, self._attempt.ending = event.reason, shell

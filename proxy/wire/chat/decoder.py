@@ -60,7 +60,7 @@ class _Choice:
         if isinstance(delta, dict):
             events = self._read_delta(delta)
         elif isinstance(message, dict) and self.silent:
-            events = self._read_delta(message)
+            events = self._read_delta(message, complete=True)
         reason = raw.get("finish_reason")
         if isinstance(reason, str) and reason:
             events.append(FinishReason(self.index, whole(reason)))
@@ -85,7 +85,7 @@ class _Choice:
             extra=(write_json(self.fields.fields()) or "{}").encode(),
         )
 
-    def _read_delta(self, delta: dict[str, Any]) -> list[TurnEvent]:
+    def _read_delta(self, delta: dict[str, Any], *, complete: bool = False) -> list[TurnEvent]:
         content = delta.get("content")
         thought = Thought()
         if isinstance(content, list) or not REASONING_FIELDS.isdisjoint(delta):
@@ -95,7 +95,7 @@ class _Choice:
         if self._split and text:
             inline, text = self._split.feed(text)
             thinking += inline
-        calls = self._read_calls(delta)
+        calls = self._read_calls(delta, complete=complete)
         self.silent &= not (thought.text or self.calls.slots)
         return [*self._prose(Thought(thinking, thought.sealed), text), *calls]
 
@@ -116,14 +116,14 @@ class _Choice:
         self.silent = False
         return self._text_joiner.feed(text)
 
-    def _read_calls(self, delta: dict[str, Any]) -> list[ToolEvent]:
+    def _read_calls(self, delta: dict[str, Any], *, complete: bool) -> list[ToolEvent]:
         raw_calls, legacy = delta.get("tool_calls"), delta.get("function_call")
         events: list[ToolEvent] = []
         if isinstance(raw_calls, dict):
             raw_calls = [raw_calls]
         for raw in raw_calls if isinstance(raw_calls, list) else ():
             if isinstance(raw, dict):
-                events += self.calls.read(raw)
+                events += self.calls.read(raw, complete=complete)
         if isinstance(legacy, dict) and legacy:
             events += self.calls.read_legacy(legacy)
         return sorted(events, key=lambda event: event.call)

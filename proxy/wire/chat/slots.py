@@ -141,13 +141,16 @@ class Calls:
         self._choice = choice
         self.slots: list[Slot] = []
 
-    def read(self, raw: dict[str, Any]) -> list[ToolEvent]:
-        """Read one entry of `tool_calls`."""
+    def read(self, raw: dict[str, Any], *, complete: bool = False) -> list[ToolEvent]:
+        """Read one entry of `tool_calls`.
+
+        `complete`: it stands in a whole message, and is a call of its own whatever its labels.
+        """
         body = _body(raw)
         index = raw.get("index")
         label = index if isinstance(index, int) and not isinstance(index, bool) else None
         call_id, name = _text(raw.get("id")), _text(body.get("name"))
-        slot = self._slot(label, call_id, name)
+        slot = None if complete else self._slot(label, call_id, name)
         fresh = slot is None
         if slot is None:
             slot = Slot(self._choice, len(self.slots), label)

@@ -401,3 +401,15 @@ def test_our_first_event_begins_behind_a_whole_line_end(seam: str) -> None:
     assert "".join(one["choices"][0]["delta"]["content"] for one in datas(client.got)) == (
         "x" + seam + "z"
     )
+
+
+def test_calls_of_a_whole_message_stay_apart() -> None:
+    """A later attempt may be one message with calls that share an id: the client gets them all."""
+    client = started()
+    call = {"id": "call_0", "type": "function", "function": {"name": "x", "arguments": "{}"}}
+    message = {"index": 0, "message": {"role": "assistant", "tool_calls": [call, call]}}
+    client.attempt(chunk() | {"choices": [message]}, chunk(finish="tool_calls"), DONE)
+    assert [(one["name"], one["arguments"]) for one in called_of(datas(client.finish()))] == [
+        ("x", "{}"),
+        ("x", "{}"),
+    ]

@@ -299,6 +299,30 @@ def test_document_with_invalid_bytes_is_read() -> None:
     assert read.events == (TextDelta(0, "a\ufffd"),)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [{"id": "call_0"}, {"id": "call_0"}],
+        [{}, {}],
+        [{"id": ""}, {"id": ""}],
+        [{"index": 0}, {"index": 0}],
+        [{"index": 0, "id": "call_0"}, {"index": 0, "id": "call_0"}],
+    ],
+)
+@pytest.mark.parametrize("arguments", [['{"a": 1}', '{"a": 2}'], ["{}", "{}"], ["", ""]])
+def test_each_call_of_a_whole_message_is_one(
+    labels: list[dict[str, Any]], arguments: list[str]
+) -> None:
+    """Labels join pieces of a stream; here nothing is in pieces, and one must not hide another."""
+    calls = [
+        {**label, "function": {"name": "write", "arguments": text}}
+        for label, text in zip(labels, arguments, strict=True)
+    ]
+    decoder = ChatDecoder(PLAIN)
+    decoder.document(json.dumps({"choices": [{"message": {"tool_calls": calls}}]}).encode())
+    assert [call.arguments for call in decoder.message(0).calls] == arguments
+
+
 def test_close_happens_once_and_ends_the_reading() -> None:
     """The break is told as such; a second end says nothing, and nothing counts behind it."""
     decoder = ChatDecoder(PLAIN)
