@@ -108,6 +108,17 @@ class Slot:
         value = read_json(piece)
         return isinstance(value, dict) and value == self.value()
 
+    def is_followed_by(self, arguments: Any) -> bool:
+        """Say whether these begin another call, though its labels are this one's: it is complete.
+
+        Some upstreams give every call of a message the same index and id.
+        """
+        if isinstance(arguments, dict):
+            return bool(self.pieces) and self.value() not in (None, arguments)
+        if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
+            return False
+        return self.value() is not None and not self.repeats(arguments)
+
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
@@ -119,6 +130,10 @@ def _body(raw: dict[str, Any]) -> dict[str, Any]:
         if isinstance(raw.get(key), dict):
             return cast("dict[str, Any]", raw[key])
     return {}
+
+
+def _written_arguments(body: dict[str, Any]) -> Any:
+    return body.get("arguments", body.get("input"))
 
 
 def _take(into: dict[str, Any], keys: dict[str, Any], known: frozenset[str]) -> None:
@@ -151,6 +166,8 @@ class Calls:
         label = index if isinstance(index, int) and not isinstance(index, bool) else None
         call_id, name = _text(raw.get("id")), _text(body.get("name"))
         slot = None if complete else self._slot(label, call_id, name)
+        if slot is not None and name and slot.is_followed_by(_written_arguments(body)):
+            slot = None
         fresh = slot is None
         if slot is None:
             slot = Slot(self._choice, len(self.slots), label)
@@ -161,7 +178,7 @@ class Calls:
         self._identify(slot, call_id, name)
         _take(slot.extra, raw, _OWN_KEYS)
         _take(slot.body_extra, body, _OWN_BODY_KEYS)
-        events = self._arguments(slot, body.get("arguments", body.get("input")))
+        events = self._arguments(slot, _written_arguments(body))
         return [self._opened(slot), *events] if fresh else events
 
     def read_legacy(self, body: dict[str, Any]) -> list[ToolEvent]:

@@ -215,3 +215,25 @@ def test_many_repeated_objects_stay_cheap() -> None:
     for _ in range(20_000):
         calls.read(piece(index=0, arguments="{}"))
     assert len(call_of(calls.slots[0]).arguments) == 40_006
+
+
+@pytest.mark.parametrize("labels", [{"id": "call_0"}, {"index": 0, "id": "call_0"}, {"index": 0}])
+@pytest.mark.parametrize("cut", [1, 4, 8])
+def test_a_named_call_behind_a_complete_one_is_another(labels: dict[str, Any], cut: int) -> None:
+    """Whatever its labels say: a second call must not hide behind the first one's arguments."""
+    first, second = '{"a":1}', '{"a":2}'
+    rest = {key: labels[key] for key in ("index", "id") if key in labels}
+    got = summary(
+        piece(**labels, name="x", arguments=first[:cut]), piece(**rest, arguments=first[cut:]),
+        piece(**labels, name="x", arguments=second[:cut]), piece(**rest, arguments=second[cut:]),
+    )  # fmt: skip
+    assert [arguments for _, _, arguments in got] == [first, second]
+
+
+def test_arguments_said_twice_are_one_call() -> None:
+    """Some upstreams send the complete call once more at its end, with its labels."""
+    whole = piece(index=0, id="c", name="x", arguments='{"a": 1}')
+    assert summary(whole, whole) == [("c", "x", '{"a": 1}')]
+    assert summary(whole, piece(index=0, id="c", name="x", arguments=" ")) == [
+        ("c", "x", '{"a": 1} ')
+    ]
