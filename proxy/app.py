@@ -73,6 +73,7 @@ def create_app(
         relay if settings.enabled else None,
         drain,
         settings.limits.body,
+        fail_open=settings.fail_mode == "open",
     )
     app.router.routes.append(Route("/{path:path}", forwarding, include_in_schema=False))
     app.add_middleware(Gate, trust=trust_of(settings.listen))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import traceback
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
@@ -11,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from proxy.client import BrokenAnswer, Client
 from proxy.drain import Drain
-from proxy.errors import BadRequest, BodyTooLarge, Fault, UpgradeRequired
+from proxy.errors import BadRequest, BodyTooLarge, Fault, RulesDown, UpgradeRequired
 from proxy.headers import Field, first
 from proxy.routing import Target, read_target
 
@@ -22,15 +24,25 @@ Handler = Callable[[Request, Target], Awaitable[Response]]
 
 
 class Forwarding:
-    """An ASGI app; `relay` takes chat and plain completions, `passthrough` everything else."""
+    """An ASGI app; `relay` takes chat and plain completions, `passthrough` everything else.
+
+    `fail_open`: what a defect keeps `relay` from taking is passed through as well.
+    """
 
     def __init__(
-        self, passthrough: Handler, relay: Handler | None, drain: Drain, body_limit: int
+        self,
+        passthrough: Handler,
+        relay: Handler | None,
+        drain: Drain,
+        body_limit: int,
+        *,
+        fail_open: bool = True,
     ) -> None:
         self._passthrough = passthrough
         self._relay = relay
         self._drain = drain
         self._limit = body_limit
+        self._fail_open = fail_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A broken answer is left unfinished, so that the server cuts it."""
@@ -40,9 +52,8 @@ class Forwarding:
             _check(scope["headers"], self._limit)
             with self._drain.turn():
                 limited = _limited(receive, self._limit)
-                handler = self._handler(scope["method"], target)
-                response = await handler(Request(scope, limited), target)
-                await response(scope, limited, sending)
+                response, rest = await self._answer(scope, limited, target)
+                await response(scope, rest, sending)
         except BrokenAnswer:
             logger.debug("%s: the answer was cut", scope["path"])
         except Fault as fault:
@@ -51,11 +62,47 @@ class Forwarding:
             else:
                 await Client(sending).fault(fault)
 
-    def _handler(self, method: str, target: Target) -> Handler:
+    async def _answer(
+        self, scope: Scope, receive: Receive, target: Target
+    ) -> tuple[Response, Receive]:
+        """Give the answer, and what it is to receive from."""
         read = target.is_chat or target.is_completions
-        if self._relay is not None and method == "POST" and read:
-            return self._relay
-        return self._passthrough
+        if self._relay is None or scope["method"] != "POST" or not read:
+            return await self._passthrough(Request(scope, receive), target), receive
+        kept = _Kept(receive)
+        try:
+            return await self._relay(Request(scope, kept), target), receive
+        except (Fault, BrokenAnswer):
+            raise
+        except Exception as defect:  # noqa: BLE001 - whatever it is, it is ours
+            # Its words may hold what a client wrote, so its place has to be enough.
+            place = traceback.extract_tb(defect.__traceback__)[-1]
+            fault = (
+                f"a fault of ours before the request went out: {type(defect).__name__} in "
+                f"{place.name}, line {place.lineno} of {place.filename.rpartition('/')[2]}"
+            )
+            if not self._fail_open:
+                logger.error(fault)  # noqa: TRY400 - see above
+                raise RulesDown(f"{fault}, and failMode is closed") from None
+            logger.error("%s; it goes out without rules", fault)  # noqa: TRY400 - see above
+        return await self._passthrough(Request(scope, kept.again), target), kept.again
+
+
+class _Kept:
+    """Receives, and keeps what it received, so that it can be received again."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._kept: deque[Message] = deque()
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._kept.append(message)
+        return message
+
+    async def again(self) -> Message:
+        """Give what was kept, then what still comes."""
+        return self._kept.popleft() if self._kept else await self._receive()
 
 
 class _Sending:

@@ -23,8 +23,8 @@ def answering(word: str) -> Handler:
     return handler
 
 
-def client(relay: Handler | None = None, limit: int = 100) -> TestClient:
-    app = Forwarding(answering("passed"), relay, Drain(10), limit)
+def client(relay: Handler | None = None, limit: int = 100, *, fail_open: bool = True) -> TestClient:
+    app = Forwarding(answering("passed"), relay, Drain(10), limit, fail_open=fail_open)
     return TestClient(app, base_url="http://localhost")
 
 
@@ -50,6 +50,29 @@ def test_a_fault_becomes_an_answer() -> None:
     answer = client(failing).post("/chat/completions")
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "messages"
+
+
+async def defective(request: Request, _target: Target) -> Response:
+    await request.body()
+    raise AttributeError("secret words")
+
+
+def test_a_defect_in_front_of_the_upstream_costs_the_rules_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The request is passed through with the body that was read already; the log says so."""
+    answer = client(defective).post("/v1/chat/completions", content="body")
+    assert (answer.status_code, answer.text) == (200, "passed /chat/completions None body")
+    assert "AttributeError in defective, line " in caplog.text
+    assert "secret words" not in caplog.text
+
+
+def test_a_defect_is_an_answer_where_requests_must_not_go_out_without_rules() -> None:
+    """With `failMode: closed`."""
+    answer = client(defective, fail_open=False).post("/v1/chat/completions", content="body")
+    assert answer.status_code == 503
+    assert answer.json()["error"]["code"] == "rules_unavailable"
+    assert "secret words" not in answer.text
 
 
 class Breaking(Response):
