@@ -50,6 +50,8 @@ class _Places:
 
     def add(self, plain: int, whole: int) -> None:
         """What comes from window position `plain` on begins at `whole`."""
+        if whole - plain == self._whole[-1] - self._plain[-1]:
+            return
         self._plain.append(plain)
         self._whole.append(whole)
 
@@ -66,8 +68,8 @@ class _Places:
     def plain(self, whole: int) -> int:
         """How much of the window lies in the first `whole` characters of the text."""
         at = bisect_right(self._whole, whole) - 1
-        following = self._plain[at + 1 :][:1]
-        return min(self._plain[at] + whole - self._whole[at], *following or (whole,))
+        position = self._plain[at] + whole - self._whole[at]
+        return min([position, *self._plain[at + 1 : at + 2]])
 
 
 @dataclass(slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import regex
 
@@ -10,6 +11,7 @@ from rules_engine.families import ToolFamily
 from rules_engine.prose.block import Block, Opening
 from rules_engine.prose.values import NAME, Marks, ValuesBlock
 
+_BEHIND_A_FILE = "<(?:path|line_count|task_progress|requires_approval)>"
 _ARGUMENT = regex.compile(rf"<({NAME})>")
 
 
@@ -23,10 +25,13 @@ def openings(families: tuple[ToolFamily, ...]) -> tuple[Opening, ...]:
 
 
 def _block(found: regex.Match[str], _before: Sequence[str]) -> Block:
-    tool = found.group(1)
-    over = regex.compile(f"</{regex.escape(tool)}>")
-    return ValuesBlock(tool, Marks(_end, over=over, begin=_ARGUMENT))
+    tool = regex.escape(found.group(1))
+    over = regex.compile(f"</{tool}>")
+    marks = Marks(partial(_end, f"</{tool}>|{_BEHIND_A_FILE}"), over=over, begin=_ARGUMENT)
+    return ValuesBlock(found.group(1), marks)
 
 
-def _end(name: str) -> regex.Pattern[str]:
-    return regex.compile(rf"(?:\r?\n)?</{regex.escape(name)}>")
+def _end(behind: str, name: str) -> regex.Pattern[str]:
+    """A file may hold the mark that ends it: what counts is the one that something follows."""
+    mark = rf"(?:\r?\n)?</{regex.escape(name)}>"
+    return regex.compile(rf"{mark}(?=\s{{0,100}}(?:{behind}))" if name == "content" else mark)

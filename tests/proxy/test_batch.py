@@ -41,3 +41,4 @@ def test_reminder_is_named_by_surface() -> None:
     """A call's hit is told at its result, any other behind the message."""
     assert reminder_of(hit("a", Surface.TOOL, 0)) is Action.TOOL_REMINDER
     assert reminder_of(hit("a", Surface.THINKING)) is Action.PROSE_REMINDER
+    assert reminder_of(hit("a", Surface.TOOL)) is Action.PROSE_REMINDER  # an edit in the text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rules_engine.decisions import Complete, Interrupt, Observe
 from rules_engine.events import TextDelta
@@ -15,6 +17,7 @@ from rules_engine.scope import Surface
 from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.turn import Facts, Turn
 from tests.support.playbook import Heard, broken, done, play, text
+from tests.support.prose import EXAMPLES
 from tests.support.rules import FAMILIES, rule_text, ruleset
 
 PYTHON = rule_text(condition="BAD", scope="tool:edit(*.py)")
@@ -23,13 +26,16 @@ BLOCK = "a.py\n<<<<<<< SEARCH\nBAD\n=======\nmy BAD thing\n>>>>>>> REPLACE\n"
 
 
 def turn_of(
-    rules: RuleSet, *, delivered: dict[str, int] | None = None, observe: bool = False
+    rules: RuleSet,
+    *formats: ProseFormat,
+    delivered: dict[str, int] | None = None,
+    observe: bool = False,
 ) -> Turn:
     facts = Facts(
         families=FAMILIES,
         structured=True,
         observe=observe,
-        edits=EditsInProse((ProseFormat.SEARCH_REPLACE,)),
+        edits=EditsInProse(formats or (ProseFormat.SEARCH_REPLACE,)),
     )
     return Turn(rules, facts, TurnOptions(), delivered or {}, now=0.0)
 
@@ -147,3 +153,31 @@ def test_structure_in_an_edit_interrupts_at_the_end() -> None:
     (interrupt,) = Heard(list(turn.checked(results, 0.0))).of(Interrupt)  # type: ignore[arg-type]
     assert interrupt.partial == answer
     assert [(hit.path, hit.call) for hit in interrupt.hits] == [("a.ts", None)]
+
+
+WORDS = st.sampled_from(
+    ["\n", "so new ", "old", "a.py\n", "```", "b.ts\n```\n", *EXAMPLES.values()]
+)
+RULES = ruleset(
+    made=rule_text(condition=r"\bnew\b", scope="tool:edit(*.py)"),
+    quiet=rule_text(condition=r"ne\w", scope="tool", interruptMode="never"),
+    said=rule_text(condition=r"old\b", scope="text"),
+    murmured=rule_text(condition=r"so new", scope="text", interruptMode="never"),
+)
+
+
+@given(st.lists(WORDS, max_size=5), st.lists(st.integers(1, 30), max_size=20))
+def test_cutting_makes_no_difference(words: list[str], steps: list[int]) -> None:
+    """Hits, cut, batch and partial are the text's, with every format read at once."""
+    answer = "".join(words)
+    bounds = [0, *(cut for cut in accumulate(steps) if cut < len(answer)), len(answer)]
+    cut = text(*(answer[start:end] for start, end in pairwise(bounds)))
+    told = [
+        [d for d in play(turn_of(RULES, *ProseFormat), wires + done()).decisions if _decided(d)]
+        for wires in (text(answer), text(*answer), cut)
+    ]
+    assert told[0] == told[1] == told[2]
+
+
+def _decided(decision: object) -> bool:
+    return isinstance(decision, Interrupt | Complete)

@@ -114,3 +114,17 @@ def test_withheld_names_call_and_rule() -> None:
 def test_seam_closes_an_open_fence_and_leaves_a_blank_line(released: str, seam: str) -> None:
     """The next attempt begins in a paragraph of its own, outside of any code block."""
     assert wording.seam(released) == seam
+
+
+def test_edit_in_the_text_is_named_as_such() -> None:
+    """It is a call that stands in no call: the model finds it by tool, file and place."""
+    edit = replace(HIT, surface=Surface.TOOL, tool="edit", path="a.py", call=None)
+    assert "the call of `edit` on `a.py` in your text broke a rule" in wording.interrupt([edit])
+    assert "the call of `edit` on `a.py` in your text matched" in wording.prose_reminder([edit])
+    assert "in your text" not in wording.tool_reminder([replace(edit, call=0)])
+
+
+def test_answer_that_nobody_saw_is_asked_for_again_as_a_whole() -> None:
+    """Going on from where it was cut would leave out all that came before."""
+    assert "give the whole answer again" in wording.interrupt([HIT], anew=True)
+    assert "continue with the task from here" in wording.interrupt([HIT])

@@ -13,6 +13,25 @@ from tests.support.tool_calls import FAMILIES
 
 STAND_IN = "\ufffc"
 
+# One edit of each format, that adds the word `new` to the file `a.py`.
+EXAMPLES = {
+    ProseFormat.SEARCH_REPLACE: "a.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n",
+    ProseFormat.WHOLE_FILE: "a.py\n```\nnew\n```",
+    ProseFormat.UNIFIED: "```diff\n--- a.py\n+++ a.py\n@@ @@\n-old\n+new\n```",
+    ProseFormat.ENVELOPE: "*** Begin Patch\n*** Update File: a.py\n-old\n+new\n*** End Patch",
+    ProseFormat.ELEMENTS: "<write_to_file><path>a.py</path><content>new</content></write_to_file>",
+    ProseFormat.FUNCTIONS: (
+        "<function=edit><parameter=file_path>a.py</parameter><parameter=old_string>old</parameter>"
+        "<parameter=new_string>new</parameter></function>"
+    ),
+    ProseFormat.ARGUMENT_LINES: (
+        "TOOL_NAME: single_find_and_replace\nBEGIN_ARG: filepath\na.py\nEND_ARG\n"
+        "BEGIN_ARG: old_string\nold\nEND_ARG\nBEGIN_ARG: new_string\nnew\nEND_ARG\n```"
+    ),
+    ProseFormat.OLD_NEW: "<old_text line=1>old</old_text><new_text>new</new_text>",
+    ProseFormat.SHELL: "```bash\ncat > a.py <<E\nnew\nE\n```",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

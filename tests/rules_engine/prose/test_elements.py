@@ -48,3 +48,14 @@ def test_unknown_and_unfinished_elements_are_prose() -> None:
 def test_element_that_never_ends_is_read_to_the_end() -> None:
     """What was added so far counts."""
     assert added(WRITE[: WRITE.index("1")], FORMAT) == [("src/a.ts", "const a = <b>")]
+
+
+def test_file_may_hold_the_mark_that_ends_it() -> None:
+    """What ends the file is followed by another argument, or by the end of the call."""
+    source = "<entry>\n<content>x</content>\n<id>y</id>\n</entry>"
+    for order in (
+        f"<path>a.xml</path>\n<content>\n{source}\n</content>\n",
+        f"<content>\n{source}\n</content>\n<path>a.xml</path>",
+    ):
+        text = f"<write_to_file>\n{order}</write_to_file> rest"
+        assert added(text, FORMAT) == [("a.xml", source)]

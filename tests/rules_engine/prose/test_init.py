@@ -10,27 +10,9 @@ from hypothesis import strategies as st
 
 from rules_engine.families import ProseFormat
 from rules_engine.prose import openings
-from tests.support.prose import STAND_IN, every_split, split
+from tests.support.prose import EXAMPLES, STAND_IN, every_split, split
 from tests.support.tool_calls import FAMILIES
 
-# One edit of each format, that adds the word `new` to the file `a.py`.
-EXAMPLES = {
-    ProseFormat.SEARCH_REPLACE: "a.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n",
-    ProseFormat.WHOLE_FILE: "a.py\n```\nnew\n```",
-    ProseFormat.UNIFIED: "```diff\n--- a.py\n+++ a.py\n@@ @@\n-old\n+new\n```",
-    ProseFormat.ENVELOPE: "*** Begin Patch\n*** Update File: a.py\n-old\n+new\n*** End Patch",
-    ProseFormat.ELEMENTS: "<write_to_file><path>a.py</path><content>new</content></write_to_file>",
-    ProseFormat.FUNCTIONS: (
-        "<function=edit><parameter=file_path>a.py</parameter><parameter=old_string>old</parameter>"
-        "<parameter=new_string>new</parameter></function>"
-    ),
-    ProseFormat.ARGUMENT_LINES: (
-        "TOOL_NAME: single_find_and_replace\nBEGIN_ARG: filepath\na.py\nEND_ARG\n"
-        "BEGIN_ARG: old_string\nold\nEND_ARG\nBEGIN_ARG: new_string\nnew\nEND_ARG\n```"
-    ),
-    ProseFormat.OLD_NEW: "<old_text line=1>old</old_text><new_text>new</new_text>",
-    ProseFormat.SHELL: "```bash\ncat > a.py <<E\nnew\nE\n```",
-}
 PIECES = st.sampled_from(
     [*EXAMPLES.values(), "\n", "\n", "words ", "a.py\n", "```", "<", "```diff\n", "SEARCH", "\r\n"]
 )
