@@ -6,6 +6,7 @@ taken over. The process ends with the work, and without it the work is done here
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import multiprocessing
@@ -74,6 +75,7 @@ class Foundry:
         """Parse files, and remember them."""
         for file, parsed in zip(files, _each(_parse, files), strict=True):
             _keep(self._parsed, file.key, parsed)
+        settle()
 
     def compile(self, sources: Iterable[str]) -> Mapping[str, PatternTrigger]:
         """Give those of the patterns that are compiled; all usable ones where many were not."""
@@ -82,6 +84,7 @@ class Foundry:
         if len(new) > self._few:
             for source, trigger in zip(new, _each(_compile, new), strict=True):
                 _keep(self._triggers, source, trigger)
+            settle()
         found = {source: self._triggers.get(source) for source in wanted}
         return {source: trigger for source, trigger in found.items() if trigger is not None}
 
@@ -119,6 +122,14 @@ class Reading:
         if self._left is not None:
             self._left -= 1
         return _keep(self._parsed, key, _parse(file))
+
+
+def settle() -> None:
+    """Leave what there is now out of collections: looking through so much stops every stream.
+
+    Rules hold no cycles, so they go as before when nobody needs them any more.
+    """
+    gc.freeze()
 
 
 def _keep(known: dict[_Key, _Result], key: _Key, value: _Result) -> _Result:

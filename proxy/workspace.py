@@ -18,7 +18,7 @@ import rules_engine
 from proxy.config import Settings
 from proxy.disk import DiskTree, Mark, has_changed, mark
 from proxy.errors import ConfigError, OurFault
-from proxy.foundry import Foundry
+from proxy.foundry import Foundry, settle
 from proxy.places import Places, lies_in, real_path, repository
 from rules_engine.discovery import Roots, discover
 from rules_engine.matcher import Matcher
@@ -298,6 +298,10 @@ class _Look:
         compiled = self.foundry.compile(self._new_patterns(rules, previous))
         options = replace(self.options.rules, agent=role)
         ruleset = build(rules, options, problems, previous, compiled)
+        if ruleset.matcher is not None:
+            ruleset.matcher.prepare()
+        if compiled:
+            settle()
         return _Held(ruleset, rules, problems, self.options, tree.marks, now)
 
     def _discover(

@@ -35,6 +35,10 @@ class Matcher:
         """Whether the database is there."""
         return self._compiled is not None
 
+    def prepare(self) -> None:
+        """Make at once what the first window would make; it may run on another thread."""
+        _ = self.scanner, self.beginnings
+
     @cached_property
     def beginnings(self) -> Beginnings:
         """What tells where matches may begin."""

@@ -41,3 +41,10 @@ def test_adopted_database_serves_what_opens_then() -> None:
     assert not matcher.compiled
     matcher.adopt(database)
     assert matcher.scanner is database
+
+
+def test_prepared_matcher_has_what_windows_need() -> None:
+    """Nothing is left to be made when the first one opens."""
+    matcher = Matcher([compile_pattern("foo")])
+    matcher.prepare()
+    assert {"_literals", "beginnings"} <= vars(matcher).keys()
