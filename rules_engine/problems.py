@@ -112,15 +112,21 @@ FAULTS: Mapping[Code, Fault] = MappingProxyType(
             "quote the value; use single quotes for a pattern",
         ),
         Code.DUPLICATE_KEY: Fault(
-            _E, "the key stands here twice; the last one is used", "remove one of them"
+            _E,
+            "the key stands here twice; the last one is used",
+            "remove one of them, or write both values as one list where the key takes one",
         ),
         Code.UNKNOWN_KEY: Fault(_W, "the key has no meaning here", "check its spelling"),
-        Code.WRONG_TYPE: Fault(_W, "the value is of the wrong type and was ignored", "quote it"),
+        Code.WRONG_TYPE: Fault(
+            _W,
+            "the value is of the wrong type and was ignored",
+            "write it in an allowed form; put a number, a date or `true` in quotes",
+        ),
         Code.BAD_VALUE: Fault(
-            _W, "the value is not one of those allowed; the setting applies", "correct it"
+            _W, "the value is not one of those allowed and was ignored", "write an allowed one"
         ),
         Code.BAD_INTERRUPT_MODE: Fault(
-            _E, "the mode is not known, so the rule never interrupts", "correct its spelling"
+            _E, "the mode is not known, so the rule never interrupts", "write an allowed one"
         ),
         Code.BAD_REMINDER: Fault(
             _W, "the reminder is blank or too long, so the body is used", "shorten it"

@@ -39,7 +39,9 @@ NOTE_NATIVE = (
     "this is not ECMAScript: it is taken as the engine understands it, and decided only when "
     "the output has ended"
 )
-NOTE_TRIMMED = "its leading run changes no hit and is left out of the match"
+NOTE_TRIMMED = (
+    "leading repeats are cut to what they must take (`a+` to `a`, `.*` to nothing): no hit changes"
+)
 NOTE_FOLDED = (
     "its case-blind back-reference follows Unicode, not JavaScript, for a few rare letters "
     "(it takes the long s for s, the Kelvin sign for k)"
