@@ -211,7 +211,11 @@ class Bench:
 
 @contextlib.asynccontextmanager
 async def bench_at(
-    place: Path, model: ScriptedModel, rules: Mapping[str, str], *, elsewhere: bool = False
+    place: Path,
+    model: Callable[[Request], Reply],
+    rules: Mapping[str, str],
+    *,
+    elsewhere: bool = False,
 ) -> AsyncIterator[Bench]:
     """Run model and proxy over a new git repository below `place`.
 
