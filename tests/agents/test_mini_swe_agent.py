@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.agents.lab import (
     Bench,
     Program,
     Run,
+    ScriptedModel,
     bench_at,
     run_of,
 )
@@ -27,13 +29,14 @@ pytestmark = pytest.mark.timeout(2 * LONGEST_RUN)
 END = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
-def program(bench: Bench, task: str) -> Program:
+def program(bench: Bench, task: str, *words: str) -> Program:
     """Start it without questions; `OPENAI_API_BASE` is what its model library reads."""
     return Program(
         (
             str(VENVS / "mini-swe-agent/bin/mini"),
             *("--task", task, "--model", f"openai/{MODEL}"),
             *("--yolo", "--exit-immediately", "--output", str(bench.home / "run.json")),
+            *words,
         ),
         {
             "OPENAI_API_BASE": bench.url,
@@ -84,3 +87,27 @@ def test_mini_swe_agent_keeps_the_reminder_in_every_request(run: Run) -> None:
     story.check_reminder(run)
     story.check_prefixes(run)
     story.check_history(run)
+
+
+def said(command: str) -> str:
+    """Write a command as its text mode wants it."""
+    return f"THOUGHT: I go on.\n\n```mswea_bash_command\n{command}\n```"
+
+
+async def live_in_text(place: Path) -> Run:
+    files = (story.BAD_FILE, story.GOOD_FILE)
+    answers = [(said(f"cat <<'EOF' > {story.FILE}\n{content}EOF"),) for content in files]
+    model = ScriptedModel(deque([*answers, (said(END),)]), title="", aside=lambda _: False)
+    text_mode = ("--model-class", "litellm_textbased", "--config", "mini_textbased.yaml")
+    async with bench_at(place, model, story.RULES) as bench:
+        return await run_of(bench, model, program(bench, story.PROMPT, *text_mode))
+
+
+def test_command_in_the_text_is_held_to_rules_on_files(tmp_path: Path) -> None:
+    """Its text mode has no tools: the file that a command writes is seen all the same."""
+    run = asyncio.run(live_in_text(tmp_path))
+    assert run.status == 0, run.output
+    assert (len(run.main), run.unsaid) == (run.scripted, 0), run.output
+    assert run.file(story.FILE) == story.GOOD_FILE
+    assert run.actions() == [("typed", "interrupt"), ("quiet", "prose_reminder")]
+    assert {row["agent"] for row in (*run.hits, *run.turns)} == {"mini-swe-agent"}
