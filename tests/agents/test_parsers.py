@@ -63,7 +63,7 @@ REFUSED = edit("the end")
 class Stream:
     """One client stream: the attempts it is made of, and what an application must be told.
 
-    fails: the reissue is answered with an error.
+    fails: the reissue is answered with an error. breaks: its answer ends within the first call.
     """
 
     attempts: tuple[Answer, ...]
@@ -71,6 +71,7 @@ class Stream:
     calls: tuple[Tool, ...] = ()
     reasoning: str = ""
     fails: bool = False
+    breaks: bool = False
 
     @property
     def finish(self) -> str:
@@ -117,6 +118,16 @@ STREAMS = {
         text="I edit. \n\nI edit anew.",
         calls=GOOD,
     ),
+    "interrupts and a refusal, text before each": Stream(
+        (
+            ("One. ", "FORBIDDEN"),
+            ("Two. ", edit("FORBIDDEN")),
+            ("Three. ", REFUSED),
+            ("Four.", *GOOD),
+        ),
+        text="One. \n\nTwo. \n\nThree. \n\nFour.",
+        calls=GOOD,
+    ),
     "exhaustion": Stream(
         ((REFUSED,),) * 4,
         text=WITHHELD,
@@ -135,7 +146,18 @@ STREAMS = {
         text="All clear. ",
         fails=True,
     ),
+    "reissue broken": Stream(
+        (("FORBIDDEN",), GOOD),
+        text="",
+        breaks=True,
+    ),
+    "reissue broken, text before": Stream(
+        (("All clear. ", "FORBIDDEN"), ("Better.", *GOOD)),
+        text="All clear. \n\nBetter.",
+        breaks=True,
+    ),
 }
+ANSWERED = [name for name, stream in STREAMS.items() if not (stream.fails or stream.breaks)]
 
 ON_NODE = ("openai-node", "openai-node-helper", "ai-sdk", "continue")
 # The helper keeps the last delta of a field that it does not know.
@@ -156,6 +178,15 @@ ERRORS = dict.fromkeys(PARSERS, ("APIError", "reissue_failed")) | {
     "ai-sdk": ("error part", "reissue_failed"),
     "continue": ("Error", None),
     "litellm-acompletion-stream": ("MidStreamFallbackError", None),
+}
+# The same for a connection that was lost.
+BREAKS = dict.fromkeys(PARSERS, "APIConnectionError") | {
+    "openai-node": "TypeError",
+    "openai-node-helper": "OpenAIError",
+    "ai-sdk": "APICallError",
+    "continue": "Error",
+    "litellm-acompletion-stream": "MidStreamFallbackError",
+    "langchain-astream": "OpenAIConnectionError",
 }
 
 
@@ -194,8 +225,16 @@ class Model:
         stream, number = STREAMS[said.partition(" by ")[0]], self.asked[said]
         self.asked[said] += 1
         if number < len(stream.attempts):
-            return chat_reply(*stream.attempts[number], usage=usage(number))
+            reply = chat_reply(*stream.attempts[number], usage=usage(number))
+            return broken(reply) if number and stream.breaks else reply
         return FAILURE if stream.fails else chat_reply("Done.", usage=usage(number))
+
+
+def broken(reply: Reply) -> Reply:
+    """The same answer up to the event that opens its first call."""
+    body = reply.body
+    end = body.index(b"\n\n", body.index(GOOD[0].id.encode())) + 2
+    return replace(reply, body=body[:end], splits=(), terminate="abort")
 
 
 async def on_node(bench: Bench, parser: str, words: Iterable[str]) -> list[Told]:
@@ -293,7 +332,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Told
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@pytest.mark.parametrize("name", [name for name, stream in STREAMS.items() if not stream.fails])
+@pytest.mark.parametrize("name", ANSWERED)
 def test_parser_tells_one_clean_answer(
     told: dict[tuple[str, str], Told], name: str, parser: str
 ) -> None:
@@ -319,5 +358,19 @@ def test_parser_tells_that_the_stream_failed(
     assert (heard.error.kind, heard.error.code) == ERRORS[parser]
     assert FAILED in heard.error.message
     assert heard.finish == ("error" if parser == "ai-sdk" else None)
+    if parser in ON_NODE:
+        assert (heard.text, heard.calls) == (stream.text, ())
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize("name", [name for name, stream in STREAMS.items() if stream.breaks])
+def test_parser_tells_that_the_stream_broke_off(
+    told: dict[tuple[str, str], Told], name: str, parser: str
+) -> None:
+    """As if the upstream had broken off under the parser itself; no part of a call is shown."""
+    stream, heard = STREAMS[name], told[name, parser]
+    assert heard.error is not None
+    assert heard.error.kind == BREAKS[parser]
+    assert heard.finish is None
     if parser in ON_NODE:
         assert (heard.text, heard.calls) == (stream.text, ())
