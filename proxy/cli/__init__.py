@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from importlib.metadata import version as version_of
+from typing import Annotated
 
 import typer
 
@@ -19,6 +21,13 @@ cli = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - as typer calls it
+    if asked:
+        typer.echo(f"ttsr {version_of('ttsr-proxy')}")
+        raise typer.Exit
+
 
 _COMMANDS: Mapping[str, Callable[..., None]] = {
     "serve": serving.serve,
@@ -37,6 +46,17 @@ _COMMANDS: Mapping[str, Callable[..., None]] = {
 }
 for name, command in _COMMANDS.items():
     cli.command(name)(command)
+
+
+@cli.callback()
+def _about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+    ] = False,
+) -> None:
+    """Enforce a project's rule files on any OpenAI-compatible API."""
 
 
 def main() -> None:

@@ -62,6 +62,16 @@ def router(audit: Audit, feed: Feed, facts: Facts) -> APIRouter:
             return _refused(error)
         return LiveResponse(feed)
 
+    @routes.get("/audit/{rest:path}")
+    async def nothing(rest: str) -> Response:
+        told = {
+            "message": f"there is no /audit/{masking.label(rest)}; "
+            "there are /audit, /audit/hits, /audit/turns and /audit/stream",
+            "type": "invalid_request_error",
+            "code": "not_found",
+        }
+        return _json({"error": told}, 404)
+
     return routes
 
 

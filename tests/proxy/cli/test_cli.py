@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from proxy.cli import main
+from proxy.cli import cli, main
 from tests.support.command import Project
 from tests.support.rules import rule_text
 
@@ -103,3 +105,10 @@ def test_help_names_every_command(ttsr: Command) -> None:
     _, out, _ = ttsr("--help")
     commands = "serve demo tail list show test scan lint prompt config new migrate verify"
     assert not [name for name in commands.split() if f" {name} " not in out]
+
+
+def test_version_is_told() -> None:
+    """`ttsr --version` names the program and its version, and does nothing else."""
+    result = CliRunner().invoke(cli, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.strip() == f"ttsr {version('ttsr-proxy')}"

@@ -160,3 +160,12 @@ async def test_rows_of_a_store_that_is_down_are_answered_503(path: str) -> None:
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
     assert answer.json()["error"]["code"] == "store_unavailable"
+
+
+async def test_unknown_audit_address_is_answered_here() -> None:
+    """A mistyped address never reaches the upstream; the answer names those that there are."""
+    async with client(MemoryAuditLog()) as (http, _):
+        answer = await http.get("/audit/hitz")
+    assert answer.status_code == 404
+    assert "/audit/hitz" in answer.json()["error"]["message"]
+    assert "/audit/hits" in answer.json()["error"]["message"]
