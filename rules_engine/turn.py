@@ -21,7 +21,7 @@ before the cut is one batch; what came later, in the same read too, was never re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rules_engine import wording
@@ -100,6 +100,7 @@ class Turn:
         self._facts = facts
         self._options = options
         self._now = self._last_release = now
+        self._told: set[str] = set()  # rules that notes of this turn's interrupts tell
         self._late = False  # the budget was used up by an attempt of ours: there is no other
         self._waiting = True  # the budget runs between released events, not before the first
         self._acted: Counter[str] = Counter()
@@ -338,7 +339,7 @@ class Turn:
         text = attempt.text(hit.decided if in_text else None)
         kept = text.rstrip() if cut.live.context_mode is ContextMode.KEEP else ""
         withheld = self._withheld(text)
-        return [*decisions, Interrupt(self._spend(), kept, self._leave(), withheld)]
+        return [*decisions, Interrupt(self._spend(self._batch), kept, self._leave(), withheld)]
 
     def _end(self, ended: Finished | Broken) -> Sequence[Answer]:
         located = tuple(self._attempt.close())
@@ -359,7 +360,7 @@ class Turn:
             return [*decisions, *self._interrupt(cut)]
         if self._refused:
             return [*decisions, *self._end_refused()]
-        return [*decisions, *self._release_all(), self._complete()]
+        return [*decisions, *self._release_all(), *self._complete()]
 
     def _end_refused(self) -> Sequence[Decision]:
         if any(self._may_act(each.live) for each in self._refused):
@@ -367,27 +368,36 @@ class Turn:
                 dict.fromkeys(each.hit.call for each in self._refused if each.hit.call is not None)
             )
             withheld = self._withheld(self._attempt.text())
-            return [Refuse(self._spend(), refused, self._leave(), withheld)]
+            others = [each for each in self._batch if each.hit.call not in refused]
+            return [Refuse(self._spend(others), refused, self._leave(), withheld)]
         if self._options.on_exhausted is OnExhausted.DELIVER and not self._facts.forced_tool:
             self._batch = [
                 _exhausted(each) if each in self._refused else each for each in self._batch
             ]
-            return [*self._release_all(), self._complete()]
+            return [*self._release_all(), *self._complete()]
         error = self._options.on_exhausted is OnExhausted.ERROR or self._facts.forced_tool
         hits = tuple(each.hit for each in self._refused)
         kept = [each for each in self._batch if each not in self._refused]
         self._batch = kept
         prose = self._release_prose()
         withheld = self._withheld(self._attempt.text())
-        return [*prose, Withhold(hits, error, withheld), self._complete()]
+        return [*prose, Withhold(hits, error, withheld), *self._complete()]
 
-    def _complete(self) -> Complete:
-        return Complete(() if self._facts.observe else tuple(each.hit for each in self._batch))
+    def _complete(self) -> Sequence[Decision]:
+        """The turn is one delivery: what an interrupt has told is not told once more behind it."""
+        if self._facts.observe:
+            return (Complete(()),)
+        hits = [each.hit for each in self._batch]
+        again = tuple(hit for hit in hits if hit.rule.name in self._told and not hit.exhausted)
+        seen = (Observe(again),) if again else ()
+        return (*seen, Complete(tuple(hit for hit in hits if hit not in again)))
 
-    def _spend(self) -> tuple[Hit, ...]:
-        for each in {each.live.rule.name: each for each in self._batch}.values():
-            if covers(each.live.mode, each.hit.surface):
-                self._acted[each.live.rule.name] += 1
+    def _spend(self, told: Iterable[Located]) -> tuple[Hit, ...]:
+        """The batch leaves with its attempt; the note of it tells the rules of `told`."""
+        self._told |= {each.live.rule.name for each in told}
+        stopping = (each for each in self._batch if covers(each.live.mode, each.hit.surface))
+        for name in {each.live.rule.name for each in stopping}:
+            self._acted[name] += 1
         return tuple(each.hit for each in self._batch)
 
     def _withheld(self, text: str) -> int:

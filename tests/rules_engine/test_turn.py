@@ -481,6 +481,29 @@ def test_turn_that_ran_late_never_interrupts_again() -> None:
     assert heard.of(Complete)[0].reminders[0].exhausted
 
 
+def test_rule_that_an_interrupt_told_is_not_told_again_in_its_turn() -> None:
+    """The turn is one delivery: the accepted attempt's hit is reported and leaves no reminder."""
+    rules = ruleset(
+        loud=rule_text(condition="foobar"), quiet=rule_text(condition="foo", interruptMode="never")
+    )
+    turn = turn_of(rules)
+    assert play(turn, text("foobar")).of(Interrupt)
+    turn.reissued(0.0)
+    heard = play(turn, text("foo again") + done())
+    assert heard.of(Complete)[0].reminders == ()
+    assert [hit.rule.name for seen in heard.of(Observe) for hit in seen.hits] == ["quiet"]
+
+
+def test_every_hit_of_a_stopping_rule_counts_for_its_cap() -> None:
+    """A rule that also hit where its mode only reminds is used up all the same."""
+    rules = ruleset(foo=rule_text(condition="FORBIDDEN", interruptMode="tool-only"))
+    turn = turn_of(rules, TurnOptions(max_interrupts_per_rule=1))
+    wires = text("FORBIDDEN") + call(0, "edit", {"path": "a", "new": "FORBIDDEN"}) + done(0)
+    assert play(turn, wires).of(Interrupt)
+    turn.reissued(0.0)
+    assert play(turn, wires).of(Withhold)
+
+
 # ---- observing, breaking, giving up
 
 
