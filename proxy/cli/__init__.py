@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from proxy.cli import authoring, checking, inspecting, serving, verifying
+from proxy.cli import authoring, checking, inspecting, serving, storing, verifying
 from proxy.cli.options import COULD_NOT_RUN, document
 from proxy.errors import ConfigError
 
@@ -33,6 +33,7 @@ _COMMANDS: Mapping[str, Callable[..., None]] = {
     "serve": serving.serve,
     "demo": serving.demo,
     "tail": serving.tail,
+    "purge": storing.purge_database,
     "list": inspecting.list_rules,
     "show": inspecting.show,
     "test": checking.try_output,
