@@ -266,11 +266,13 @@ def test_tenant_of_a_credential_that_is_no_jwt_is_its_hash(credential: str) -> N
     assert len(tenant_of({"authorization": credential}, REMOTE)) == 32
 
 
-@given(st.text(min_size=8, max_size=40))
-def test_credentials_never_leave(key: str) -> None:
+@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=8, max_size=40))
+def test_credentials_never_leave(tail: str) -> None:
     """No field of an identity holds the credential."""
+    # A key that cannot be part of a field's name, nor look different once it is quoted.
+    key = "sk-" + tail.replace("\\", "/").replace("'", '"')
     found = seen({"authorization": f"Bearer {key}", "x-api-key": key})
-    assert key.strip() not in repr(found) or not key.strip()
+    assert key not in repr(found)
 
 
 def test_header_mark_is_found_in_any_case() -> None:
