@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from proxy.places import lies_in
 from rules_engine.discovery import Kind, TreeEntry, Unread
 from rules_engine.frontmatter import LARGEST
 from rules_engine.problems import Code
@@ -92,15 +93,11 @@ class DiskTree:
             real = os.path.realpath(path, strict=True)
         except (OSError, ValueError):
             return False
-        root = next((root for root in self._roots if _contains(root, path)), None)
-        return real == path if root is None else _contains(root, real)
+        root = next((root for root in self._roots if lies_in(path, root)), None)
+        return real == path if root is None else lies_in(real, root)
 
 
 _KINDS = {Kind.FILE: 1, Kind.DIRECTORY: 2}
-
-
-def _contains(root: str, path: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def _is_text(name: str) -> bool:

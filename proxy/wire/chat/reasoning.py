@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from proxy.wire.chat.tolerant import objects
+
 TEXT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
 LIST_FIELDS = ("reasoning_details", "thinking_blocks")
 SEAL_FIELDS = (
@@ -62,24 +64,20 @@ def _is_sealed(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _items(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def read_thought(message: Mapping[str, Any]) -> Thought:
     """Read the reasoning of a delta or message: plain fields, else parts, else details.
 
     Several fields repeat the same words, so only the first that is not empty counts.
     """
-    parts = [part for part in _items(message.get("content")) if is_thinking(part)]
-    details = [item for name in LIST_FIELDS for item in _items(message.get(name))]
+    parts = [part for part in objects(message.get("content")) if is_thinking(part)]
+    details = [item for name in LIST_FIELDS for item in objects(message.get(name))]
     sealed = _is_sealed(message) or any(_is_sealed(item) for item in (*parts, *details))
     for name in TEXT_FIELDS:
         if isinstance(text := message.get(name), str) and text:
             return Thought(text, sealed)
     text = "".join(_part_thought(part) for part in parts)
     for name in LIST_FIELDS:
-        text = text or "".join(_detail_text(item) for item in _items(message.get(name)))
+        text = text or "".join(_detail_text(item) for item in objects(message.get(name)))
     return Thought(text, sealed)
 
 
@@ -98,7 +96,7 @@ class ReasoningFields:
             if isinstance(text := message.get(name), str) and text:
                 self._add(name, text)
         for name in LIST_FIELDS:
-            for item in _items(message.get(name)):
+            for item in objects(message.get(name)):
                 self._lists.setdefault(name, []).append(item)
         for name in _OTHER_FIELDS:
             if isinstance(value := message.get(name), dict):

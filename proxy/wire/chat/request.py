@@ -13,7 +13,7 @@ from proxy.wire.chat import edits as body_edits
 from proxy.wire.chat.channel import whole
 from proxy.wire.chat.reasoning import is_thinking, part_text, read_thought
 from proxy.wire.chat.slots import LEGACY
-from proxy.wire.chat.tolerant import NotJson, read_json, write_json
+from proxy.wire.chat.tolerant import NotJson, objects, read_json, write_json
 
 _BOM = b"\xef\xbb\xbf"
 _FREE_FORMATS = ("text", "")
@@ -104,10 +104,6 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _count(value: Any) -> int:
     return max(1, value) if isinstance(value, int) and not isinstance(value, bool) else 1
 
@@ -116,9 +112,9 @@ def _tool_names(root: Mapping[str, Any]) -> tuple[str, ...]:
     """Answer with the names that a call may have: of functions, custom tools, old functions."""
     bodies = [
         _object(tool.get("function")) or _object(tool.get("custom")) or tool
-        for tool in _objects(root.get("tools"))
+        for tool in objects(root.get("tools"))
     ]
-    names = [_text(body.get("name")) for body in (*bodies, *_objects(root.get("functions")))]
+    names = [_text(body.get("name")) for body in (*bodies, *objects(root.get("functions")))]
     return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -159,9 +155,7 @@ def _content_text(content: Any) -> str:
 
 def _calls(raw: Mapping[str, Any]) -> tuple[Call, ...]:
     entries = raw.get("tool_calls")
-    calls = [
-        _call(entry) for entry in _objects([entries] if isinstance(entries, dict) else entries)
-    ]
+    calls = [_call(entry) for entry in objects([entries] if isinstance(entries, dict) else entries)]
     legacy = _object(raw.get(LEGACY))
     return tuple([*calls, _call({"function": legacy})] if legacy else calls)
 

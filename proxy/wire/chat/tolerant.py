@@ -50,3 +50,8 @@ def write_json(value: Any) -> str:
         return whole(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     except RecursionError:
         return ""
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Give the objects of a list; whatever else stands in it, or instead of it, is none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
