@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proxy.wire.chat.channel import Joiner, whole
-from proxy.wire.chat.chunk import JsonObject
 from proxy.wire.chat.slots import LEGACY, Calls, Slot
+from proxy.wire.openai.channel import Joiner, whole
+from proxy.wire.openai.chunk import JsonObject
+
+
+def delta_of(choice: JsonObject) -> JsonObject:
+    """Return what a choice says: its delta, or else the whole message that some send."""
+    delta, message = choice.get("delta"), choice.get("message")
+    if isinstance(delta, dict):
+        return delta
+    return message if isinstance(message, dict) else {}
 
 
 def entries_of(delta: JsonObject) -> list[JsonObject]:

@@ -11,21 +11,22 @@ from dataclasses import dataclass, field
 
 from proxy.sse import SseEvent
 from proxy.wire import Decoded, WireRequest
-from proxy.wire.chat.calls import HeldCalls, entries_of, place
-from proxy.wire.chat.chunk import (
+from proxy.wire.chat.calls import HeldCalls, delta_of, entries_of, place
+from proxy.wire.chat.reasoning import LIST_FIELDS, SEAL_FIELDS, TEXT_FIELDS
+from proxy.wire.chat.shown import Shown
+from proxy.wire.chat.slots import LEGACY, Calls
+from proxy.wire.openai import usage
+from proxy.wire.openai.chunk import (
     EMPTY,
     Halves,
     JsonObject,
     choice_number,
     choices,
-    delta_of,
     failure,
     read,
     written,
 )
-from proxy.wire.chat.reasoning import LIST_FIELDS, SEAL_FIELDS, TEXT_FIELDS
-from proxy.wire.chat.shown import Shown
-from proxy.wire.chat.slots import LEGACY, Calls
+from proxy.wire.openai.outgoing import DONE, Outgoing
 from rules_engine.events import (
     FinishReason,
     TextDelta,
@@ -37,7 +38,6 @@ from rules_engine.events import (
     TurnEvent,
 )
 
-_DONE = b"data: [DONE]\n\n"
 _ENVELOPE = ("id", "object", "created", "model", "system_fingerprint", "choices", "obfuscation")
 _REASONING = (*TEXT_FIELDS, *LIST_FIELDS, *SEAL_FIELDS)
 _CALL_EVENTS = (ToolOpened, ToolNamed, ToolArguments, ToolClosed)
@@ -71,10 +71,10 @@ class ChatContinuation:
     def __init__(self, request: WireRequest) -> None:
         self._usage_asked = request.include_usage
         self._shown = Shown(request.model)
+        self._out = Outgoing()
         self._calls: dict[int, Calls] = {}
         self._attempt = _Attempt()
         self._later = False
-        self._lacks_lf = False
         self._ended = False
 
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
@@ -102,7 +102,7 @@ class ChatContinuation:
     def unreleased(self, event: SseEvent) -> None:
         """Hold an event for good. It still names the answer and its usage, for `withheld`."""
         if (chunk := read(event.data)) is not None:
-            self._shown.miss(chunk)
+            self._shown.who.miss(chunk)
             self._take_usage(chunk)
 
     def later(self, event: SseEvent, decoded: Decoded) -> bytes:
@@ -115,7 +115,7 @@ class ChatContinuation:
         if decoded.error:
             attempt.failed = True
             said = self._rewritten(chunk, decoded) if chunk and decoded.events else b""
-            return said + self._written(failure(event.data or ""))
+            return said + self._out.event(failure(event.data or ""))
         if event.data is None or event.name == "ping":
             return self.keep_alive() if event.raw.lstrip().startswith(b":") else b""
         return self._rewritten(chunk, decoded) if chunk is not None else b""
@@ -151,23 +151,18 @@ class ChatContinuation:
     def error(self, message: str, code: str) -> bytes:
         """Make an error event; no end mark follows it."""
         self._ended = True
-        return self._written({"error": {"message": message, "type": "ttsr_error", "code": code}})
+        return self._out.error(message, code)
 
     def keep_alive(self) -> bytes:
-        """Make a comment that no client takes for an event.
-
-        Where an `id` field went out, some clients dispatch an empty event at the blank line
-        behind a comment, so it gets none there.
-        """
-        return b": keep-alive\n" if self._shown.ids else b": keep-alive\n\n"
+        """Make a comment that no client takes for an event."""
+        return self._out.keep_alive()
 
     def _heard(
         self, event: SseEvent, decoded: Decoded, calls: frozenset[tuple[int, int]]
     ) -> tuple[JsonObject | None, bool]:
         """Take notes of a first-attempt event; its chunk without `calls`, and whether that cut."""
         shown = self._shown
-        self._lacks_lf = event.raw.endswith(b"\r\n\r")
-        shown.ids = shown.ids or event.has_id
+        self._out.passed(event)
         opened = shown.hear(decoded, calls)
         chunk = read(event.data) if opened or calls or shown.curious else None
         if chunk is None:
@@ -255,13 +250,7 @@ class ChatContinuation:
 
     def _take_usage(self, chunk: JsonObject) -> None:
         """Keep the last usage; a few upstreams put it into the choice."""
-        vendor = chunk.get("x_groq")
-        found = [chunk.get("usage"), vendor.get("usage") if isinstance(vendor, dict) else None]
-        found += [choice.pop("usage", None) for choice in choices(chunk)]
-        usage = next((u for u in found if isinstance(u, dict)), None)
-        if usage is not None:
-            plain = {key: value for key, value in chunk.items() if key != "error"}
-            self._attempt.tail = {**plain, "choices": [], "usage": usage}
+        self._attempt.tail = usage.taken(chunk) or self._attempt.tail
 
     def _calls_in_order(self) -> bytes:
         out: list[bytes] = []
@@ -281,7 +270,7 @@ class ChatContinuation:
         elif reason in ("tool_calls", LEGACY):
             reason = "stop"
         self._shown.finish = True
-        shell = ending or {**self._shown.envelope(), "choices": [{"index": 0}]}
+        shell = ending or {**self._shown.who.begin(), "choices": [{"index": 0}]}
         choice = {**shell["choices"][0], "delta": {}, "finish_reason": reason}
         return self._send({**shell, "choices": [choice]})
 
@@ -292,13 +281,13 @@ class ChatContinuation:
             out = self._send(tail)
         if mark and not self._shown.done:
             self._shown.done = True
-            out += _DONE
+            out += DONE
         return out
 
     def _said(self, text: str) -> bytes:
         """Send text of ours."""
         choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
-        return self._send({**self._shown.envelope(), "choices": [choice]}, text=True)
+        return self._send({**self._shown.who.begin(), "choices": [choice]}, text=True)
 
     def _send(self, chunk: JsonObject, *, text: bool = False) -> bytes:
         """Write the chunk as an event of this answer; in front of its text what seam is due."""
@@ -307,16 +296,7 @@ class ChatContinuation:
             seam, self._attempt.seam = self._attempt.seam, ""
             out = self._said(seam)
         self._shown.text = self._shown.text or text
-        return out + self._written(self._shown.stamp(chunk))
-
-    def _written(self, chunk: JsonObject) -> bytes:
-        """Write an event of ours behind what went out.
-
-        An event that ends in CRLF is over at the CR; its LF comes with the next one, which may
-        have been withheld. Readers that look for LF alone would miss our event without it.
-        """
-        lf, self._lacks_lf = b"\n" if self._lacks_lf else b"", False
-        return lf + written(chunk)
+        return out + self._out.event(self._shown.stamp(chunk))
 
 
 def _around(choice: JsonObject) -> JsonObject:

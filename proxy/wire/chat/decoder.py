@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.quirks import Profile
-from proxy.sse import SseEvent
-from proxy.wire import AttemptMessage, Decoded
-from proxy.wire.chat.channel import Growth, Joiner, ThinkSplit, whole
+from proxy.wire import AttemptMessage
 from proxy.wire.chat.reasoning import (
     REASONING_FIELDS,
     ReasoningFields,
@@ -19,19 +16,10 @@ from proxy.wire.chat.reasoning import (
     read_thought,
 )
 from proxy.wire.chat.slots import Calls, ToolEvent, call_of, raw_of
-from proxy.wire.chat.tolerant import read_json, write_json
-from rules_engine.events import (
-    Broken,
-    Finished,
-    FinishReason,
-    TextDelta,
-    ThinkingDelta,
-    TurnEvent,
-)
-
-END_MARK = "[DONE]"
-_BLANK = b" \t\r\n"
-_BOM = b"\xef\xbb\xbf"
+from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, whole
+from proxy.wire.openai.decoder import AnswerDecoder
+from proxy.wire.openai.tolerant import write_json
+from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
 
 
 class _Choice:
@@ -139,98 +127,12 @@ class _Choice:
         return events
 
 
-@dataclass(slots=True)
-class ChatDecoder:
+class ChatDecoder(AnswerDecoder):
     """Reads one attempt on the chat API; implements `proxy.wire.Decoder`.
 
     What cannot be decided yet is held back and comes with a later event or with `close`: a first
     surrogate half, and under a think-tag profile the begin of a possible tag.
     """
 
-    profile: Profile
-    _choices: dict[int, _Choice] = field(default_factory=dict)
-    _done: bool = False
-    _closed: bool = False
-
-    def decode(self, event: SseEvent) -> Decoded:
-        """Read the next event of a stream; events after the end mark count for nothing."""
-        if self._done or self._closed or event.data is None or event.name == "ping":
-            return Decoded()
-        data = event.data.strip()
-        if data == END_MARK:
-            self._done = True
-            return Decoded(done=True)
-        return (
-            self._chunk(read_json(data), named_error=event.name == "error") if data else Decoded()
-        )
-
-    def document(self, body: bytes) -> Decoded:
-        """Read a whole JSON answer as one long event (leading white space is allowed).
-
-        `error`: an error document, in a list too, or an answer that has no choices.
-        """
-        value = read_json(body.removeprefix(_BOM).strip(_BLANK))
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            value = value[0]
-        lacks_choices = isinstance(value, dict) and not isinstance(value.get("choices"), list)
-        return self._chunk(value, named_error=lacks_choices)
-
-    def close(self, *, broken: bool) -> tuple[TurnEvent, ...]:
-        """End the output: let out what was held, close the calls, then the end. Idempotent."""
-        if self._closed:
-            return ()
-        self._closed = True
-        events = [
-            event for index in sorted(self._choices) for event in self._choices[index].close()
-        ]
-        return (*events, Broken() if broken else Finished())
-
-    def message(self, choice: int) -> AttemptMessage:
-        """Answer with what this attempt has said so far on one choice."""
-        known = self._choices.get(choice)
-        return (known or _Choice(choice, self.profile)).message()
-
-    def _chunk(self, value: Any, *, named_error: bool) -> Decoded:
-        if not isinstance(value, dict):
-            listed = isinstance(value, list) and any(_has_error(item) for item in value)
-            return Decoded(malformed=True, error=listed)
-        raws = [raw for raw in _choices(value) if isinstance(raw, dict)]
-        events = [event for raw in raws for event in self._choice(raw).read(raw)]
-        error = named_error or _has_error(value) or any(raw.get("error") for raw in raws)
-        return Decoded(events=tuple(events), usage=_usage(value, raws), error=bool(error))
-
-    def _choice(self, raw: Mapping[str, Any]) -> _Choice:
-        index = raw.get("index")
-        number = index if isinstance(index, int) else 0
-        if number not in self._choices:
-            self._choices[number] = _Choice(number, self.profile)
-        return self._choices[number]
-
-
-def _choices(value: Mapping[str, Any]) -> list[Any]:
-    choices = value.get("choices")
-    if isinstance(choices, dict):
-        return [choices]
-    return choices if isinstance(choices, list) else []
-
-
-def _has_error(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value.get("error") or value.get("object") == "error")
-
-
-def _usage(value: Mapping[str, Any], choices: list[dict[str, Any]]) -> Mapping[str, int] | None:
-    """Answer with the last usage object of a chunk; nested counts get dotted names."""
-    vendor = value.get("x_groq")
-    places = [value, vendor if isinstance(vendor, dict) else {}, *choices]
-    found = [place["usage"] for place in places if isinstance(place.get("usage"), dict)]
-    return dict(_counts(found[-1], "")) if found else None
-
-
-def _counts(usage: Mapping[str, Any], prefix: str) -> list[tuple[str, int]]:
-    counts: list[tuple[str, int]] = []
-    for key, value in usage.items():
-        if isinstance(value, dict) and not prefix:
-            counts += _counts(value, f"{key}.")
-        elif isinstance(value, int) and not isinstance(value, bool):
-            counts.append((f"{prefix}{key}", value))
-    return counts
+    def __init__(self, profile: Profile) -> None:
+        super().__init__(lambda index: _Choice(index, profile))

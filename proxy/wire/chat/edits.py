@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from proxy.views import Edit, Insert, Merge, Restore, Strip
-from proxy.wire.chat.channel import whole
 from proxy.wire.chat.reasoning import LIST_FIELDS, TEXT_FIELDS, is_thinking
-from proxy.wire.chat.spans import RawObject, Span, elements, member, outline, render_array
-from proxy.wire.chat.tolerant import read_json
+from proxy.wire.openai.channel import whole
+from proxy.wire.openai.spans import RawObject, Span, elements, member, outline, render_array
+from proxy.wire.openai.tolerant import read_json
 
 _GAP = "\n\n"
 

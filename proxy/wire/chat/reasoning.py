@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.wire.chat.tolerant import objects
+from proxy.wire.openai.tolerant import objects
 
 TEXT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
 LIST_FIELDS = ("reasoning_details", "thinking_blocks")

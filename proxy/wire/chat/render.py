@@ -9,8 +9,8 @@ from proxy.errors import error_body as _openai_error
 from proxy.quirks import Profile
 from proxy.wire import AttemptMessage, WireRequest
 from proxy.wire.chat.slots import LEGACY
-from proxy.wire.chat.spans import RawObject, render_array
-from proxy.wire.chat.tolerant import NotJson, read_json, write_json
+from proxy.wire.openai.spans import RawObject, render_array
+from proxy.wire.openai.tolerant import NotJson, read_json, write_json
 
 _EMPTY_ARGUMENTS = "{}"
 _ID_SIZE = 9  # letters and digits; the only shape that Mistral takes

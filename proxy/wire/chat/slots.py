@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from proxy.conversation import Call
-from proxy.wire.chat.channel import Joiner, whole
-from proxy.wire.chat.tolerant import read_json, write_json
+from proxy.wire.openai.channel import Joiner, whole
+from proxy.wire.openai.tolerant import read_json, write_json
 from rules_engine.events import ToolArguments, ToolClosed, ToolNamed, ToolOpened
 
 ToolEvent = ToolOpened | ToolNamed | ToolArguments | ToolClosed

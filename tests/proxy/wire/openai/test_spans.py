@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.wire.chat.spans import RawObject, elements, members, render_array
+from proxy.wire.openai.spans import RawObject, elements, members, render_array
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('{}[],:"\\ é\ud83d', max_size=6),

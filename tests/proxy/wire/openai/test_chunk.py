@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.wire.chat.chunk import parsed, written
+from proxy.wire.openai.chunk import parsed, written
 from tests.support.attempts import (
     DONE,
     chunk,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.wire.chat.tolerant import NOT_JSON, read_json, write_json
+from proxy.wire.openai.tolerant import NOT_JSON, read_json, write_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.wire.chat.channel import Growth, Joiner, ThinkSplit, whole
+from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, whole
 
 TAGS = ("think", "thinking", "mm:think")
 HALVES = st.text(st.sampled_from("a\ud83d\ude00é😀"), max_size=12)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.wire.chat.channel import whole
+from proxy.wire.openai.channel import whole
 
 
 class NotJson:

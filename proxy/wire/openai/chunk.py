@@ -1,4 +1,4 @@
-"""One chat chunk as JSON: read without ever raising, written so that every client can read it."""
+"""One chunk as JSON: read without ever raising, written so that every client can read it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.wire.chat.channel import Joiner, whole
+from proxy.wire.openai.channel import Joiner, whole
 
 JsonObject = dict[str, Any]
 
@@ -58,14 +58,6 @@ def choice_number(choice: JsonObject) -> int:
     """Return the choice's index; 0 where it is missing or no number."""
     index = choice.get("index")
     return index if isinstance(index, int) else 0
-
-
-def delta_of(choice: JsonObject) -> JsonObject:
-    """Return what a choice says: its delta, or else the whole message that some send."""
-    delta, message = choice.get("delta"), choice.get("message")
-    if isinstance(delta, dict):
-        return delta
-    return message if isinstance(message, dict) else {}
 
 
 def failure(data: str) -> JsonObject:

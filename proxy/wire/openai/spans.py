@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from proxy.wire.chat.tolerant import read_json
+from proxy.wire.openai.tolerant import read_json
 
 # A string is taken as one token, so that brackets in it do not count.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]', re.DOTALL)

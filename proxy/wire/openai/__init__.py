@@ -1,0 +1,1 @@
+"""What the APIs of OpenAI's family share on the wire: JSON as it is met, chunks, who answers."""
