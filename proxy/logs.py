@@ -66,20 +66,29 @@ def logging_to(
         target=_write, args=(lines, logging.StreamHandler(stream)), daemon=True
     )
     root = logging.getLogger()
-    before = root.level
+    levels = {root: level.upper()} | dict.fromkeys(map(logging.getLogger, _QUIET), "WARNING")
     root.addHandler(handler)
-    root.setLevel(level.upper())
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
     writer.start()
     try:
-        yield handler
+        with _at_levels(levels):
+            yield handler
     finally:
         root.removeHandler(handler)
-        root.setLevel(before)
         with suppress(queue.Full):
             lines.put(None, timeout=STOP_SECONDS)
             writer.join(STOP_SECONDS)
+
+
+@contextmanager
+def _at_levels(levels: Mapping[logging.Logger, str]) -> Iterator[None]:
+    before = {log: log.level for log in levels}
+    for log, level in levels.items():
+        log.setLevel(level)
+    try:
+        yield
+    finally:
+        for log, number in before.items():
+            log.setLevel(number)
 
 
 def _write(lines: _Lines, handler: logging.Handler) -> None:

@@ -69,7 +69,6 @@ class Server(uvicorn.Server):
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             )
         )
-        _quieten_uvicorn()
         self._app = app
         self._drain = drain
         self._announce = announce
@@ -100,7 +99,7 @@ class Server(uvicorn.Server):
 
         uvicorn would log a traceback of it and end the process with a status of its own.
         """
-        with self.capture_signals():
+        with _quiet_uvicorn(), self.capture_signals():
             async with self._lifespan():
                 await super().serve(sockets)
 
@@ -145,14 +144,22 @@ async def serving(app: ASGIApp, drain: Drain | None = None) -> AsyncIterator[str
                 server.should_exit = True
 
 
-def _quieten_uvicorn() -> None:
+@contextmanager
+def _quiet_uvicorn() -> Iterator[None]:
     """Leave out what uvicorn says about things that we do on purpose, and its start and stop."""
-    # Its access log shows queries, in which some APIs take keys.
-    logging.getLogger("uvicorn.access").disabled = True
+    # Its access log shows queries, in which some APIs take keys; a handler alone would turn it on.
+    access = logging.getLogger("uvicorn.access")
     log = logging.getLogger("uvicorn.error")
+    before, on_purpose = (access.disabled, log.level), _OnPurpose()
+    access.disabled = True
     log.setLevel(logging.WARNING)
-    if not any(isinstance(known, _OnPurpose) for known in log.filters):
-        log.addFilter(_OnPurpose())
+    log.addFilter(on_purpose)
+    try:
+        yield
+    finally:
+        log.removeFilter(on_purpose)
+        access.disabled, level = before
+        log.setLevel(level)
 
 
 class _OnPurpose(logging.Filter):

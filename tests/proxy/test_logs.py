@@ -55,12 +55,12 @@ def test_credentials_are_masked_in_messages_arguments_and_tracebacks() -> None:
 def test_the_level_is_in_force_inside_the_context_only() -> None:
     """Logging is set up for a run and taken down with it."""
     stream = io.StringIO()
-    root = logging.getLogger()
-    before = (root.level, list(root.handlers))
+    loggers = [logging.getLogger(name) for name in (None, "httpx", "asyncio")]
+    before = [(log.level, list(log.handlers)) for log in loggers]
     with logging_to(stream, "warning"):
         logging.getLogger("somewhere").info("quiet")
     assert stream.getvalue() == ""
-    assert (root.level, list(root.handlers)) == before
+    assert [(log.level, list(log.handlers)) for log in loggers] == before
 
 
 class Stuck(io.StringIO):

@@ -12,9 +12,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from proxy.config import ListenSettings
-from proxy.drain import Drain
 from proxy.errors import ConfigError
-from proxy.server import Server, bound_socket, serving
+from proxy.server import bound_socket, serving
 from tests.support.proxy import running_proxy, settings_for
 from tests.support.upstream import Reply, ScriptedUpstream
 
@@ -40,21 +39,30 @@ def test_a_host_that_is_not_ours_is_one_sentence() -> None:
         bound_socket(ListenSettings(host="192.0.2.1", port=0))
 
 
-def test_uvicorn_is_quiet_about_what_is_done_on_purpose(
+@pytest.mark.anyio
+async def test_uvicorn_is_quiet_about_what_is_done_on_purpose(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Its access log is off, cut answers and upgrades are no errors; the rest is kept."""
-
-    async def app(*_: object) -> None: ...
-
-    Server(app, Drain(1))
-    Server(app, Drain(1))
+    """While it serves, cut answers and upgrades are no errors; the rest is kept."""
     errors = logging.getLogger("uvicorn.error")
-    errors.error("ASGI callable returned without completing response.")
-    errors.warning("Unsupported upgrade request.")
-    errors.error("Exception in ASGI application")
-    logging.getLogger("uvicorn.access").warning("GET /?key=secret")
+    async with serving(Starlette()), serving(Starlette()):
+        errors.error("ASGI callable returned without completing response.")
+        errors.warning("Unsupported upgrade request.")
+        errors.error("Exception in ASGI application")
     assert [record.getMessage() for record in caplog.records] == ["Exception in ASGI application"]
+
+
+@pytest.mark.anyio
+async def test_requests_are_in_no_log_of_uvicorns(caplog: pytest.LogCaptureFixture) -> None:
+    """Their queries may hold keys; not even a handler of somebody's brings the access log back."""
+    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("here"))])
+    access = logging.getLogger("uvicorn.access")
+    with caplog.at_level(logging.DEBUG):
+        async with httpx.AsyncClient() as http, serving(app) as origin:
+            access.addHandler(caplog.handler)
+            await http.get(f"{origin}/?key=secret")
+            access.removeHandler(caplog.handler)
+    assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
 @pytest.mark.anyio
