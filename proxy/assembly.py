@@ -33,6 +33,7 @@ from proxy.logs import log_hits
 from proxy.patience import Patience
 from proxy.relay import Relay, Services
 from proxy.routing import Target
+from proxy.scanner_cache import ScannerCache
 from proxy.store import StoreUnavailable
 from proxy.store.reopening import ReopeningStore
 from proxy.store.sqlite import SqliteStore
@@ -106,6 +107,7 @@ class _Assembly:
                 dsh_home=dsh_home(),
             ),
             settings=given.follow,
+            cache=ScannerCache.beside(settings.db),
         )
         drain.at_stop(self.feed.end)
         services = self._services(drain, given.patience)

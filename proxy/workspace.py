@@ -20,6 +20,7 @@ from proxy.disk import DiskTree, Mark, has_changed, mark
 from proxy.errors import ConfigError, OurFault
 from proxy.foundry import Foundry, settle
 from proxy.places import Places, lies_in, real_path, repository
+from proxy.scanner_cache import ScannerCache, complete
 from rules_engine.discovery import Roots, discover
 from rules_engine.matcher import Matcher
 from rules_engine.problems import Problem, Severity
@@ -129,7 +130,8 @@ _Key = tuple[str, str]
 class Workspaces:
     """Rule sets by workspace and role, at most 32 of them; files are looked at again by need.
 
-    A turn keeps the set that it was given. `clock`: seconds, monotonic.
+    A turn keeps the set that it was given. `clock`: seconds, monotonic. `cache`: where compiled
+    scanners are kept for the next start.
     """
 
     def __init__(
@@ -137,9 +139,11 @@ class Workspaces:
         options: WorkspaceOptions,
         clock: Callable[[], float] = time.monotonic,
         settings: SettingsFile | None = None,
+        cache: ScannerCache | None = None,
     ) -> None:
         self._options = options
         self._clock = clock
+        self._cache = cache
         self._settings = settings
         self._settings_mark = mark(str(settings.path)) if settings else None
         self._settings_looked = clock()
@@ -254,7 +258,7 @@ class Workspaces:
     def _compile(self, matcher: Matcher) -> None:
         """Let a thread compile the scanner; turns that begin before it is there have another."""
         loop = asyncio.get_running_loop()
-        compiling = loop.run_in_executor(self._compiler, _compile_scanner, matcher)
+        compiling = loop.run_in_executor(self._compiler, _compile_scanner, matcher, self._cache)
         self._compiling.add(compiling)
         compiling.add_done_callback(self._compiling.discard)
 
@@ -323,9 +327,9 @@ class _Look:
         yield from (source for source in sources if source not in known)
 
 
-def _compile_scanner(matcher: Matcher) -> None:
+def _compile_scanner(matcher: Matcher, cache: ScannerCache | None) -> None:
     try:
-        matcher.adopt(matcher.compile())
+        complete(matcher, cache)
     except Exception:  # noqa: BLE001 - whatever it is, the other scanner goes on
         _log.exception("the scanner of a rule set could not be compiled; a slower one serves")
 

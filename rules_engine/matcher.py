@@ -7,15 +7,20 @@ from functools import cached_property
 
 from rules_engine.dialect import Pattern
 from rules_engine.scanner import Scanner
-from rules_engine.scanner.hyperscan import HyperscanScanner, compile_database
+from rules_engine.scanner.hyperscan import (
+    HyperscanScanner,
+    compile_database,
+    database_key,
+    restore_database,
+)
 from rules_engine.scanner.literals import Beginnings, LiteralScanner
 
 
 class Matcher:
     """Patterns, each once and numbered, and what finds candidates among them.
 
-    `compile` is slow and touches nothing, so it may run on another thread; `adopt` makes what
-    it gave serve every window that opens from then on.
+    `compile` is slow and touches nothing, so it may run on another thread, as may `restore`;
+    `adopt` makes what they gave serve every window that opens from then on.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
@@ -56,6 +61,15 @@ class Matcher:
     def compile(self) -> HyperscanScanner | None:
         """Compile the database; None where the library is missing or takes none of the patterns."""
         return compile_database(self.patterns)
+
+    @property
+    def key(self) -> str | None:
+        """Name, by a hash, what the database depends on; None where there can be none."""
+        return database_key(self.patterns)
+
+    def restore(self, dump: bytes) -> HyperscanScanner | None:
+        """Take up a database that was written down; None if it is not this one, or is damaged."""
+        return restore_database(self.patterns, dump)
 
     def adopt(self, scanner: HyperscanScanner | None) -> None:
         """Serve the windows to come with `scanner`, if there is one."""

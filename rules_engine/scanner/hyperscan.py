@@ -1,13 +1,18 @@
 """Streaming multi-pattern database over a rule set: one C call a delta, whatever their number.
 
-The library is optional; without it `compile_database` gives nothing.
+The library is optional; without it `compile_database` gives nothing. A compiled database can be
+written down as bytes and taken up again by whoever has the same patterns and the same library.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from functools import cache
 
 from rules_engine.dialect import Pattern
 from rules_engine.dialect.prefilter import Prefilter
@@ -22,17 +27,66 @@ else:
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
+# Stands in every dump and in what it is known by; to be raised when either is made otherwise.
+_FORMAT = b"ttsr-scanner 1\n"
+_DIGEST = hashlib.sha256().digest_size
+
+Numbered = list[tuple[int, Prefilter]]
+
+
 def compile_database(patterns: Sequence[Pattern]) -> HyperscanScanner | None:
     """Compile what can be; None without the library. Takes milliseconds to seconds of one core."""
     if not AVAILABLE:
         return None
-    known = [(n, each.prefilter) for n, each in enumerate(patterns) if each.prefilter is not None]
-    taken = _accepted(known)
+    taken = _accepted(_numbered(patterns))
     database = _compile(taken) if taken else None
-    return None if database is None else HyperscanScanner(database, taken, len(patterns))
+    return None if database is None else HyperscanScanner(database, taken, patterns)
 
 
-Numbered = list[tuple[int, Prefilter]]
+def database_key(patterns: Sequence[Pattern]) -> str | None:
+    """Say in hexadecimal what a database depends on: expressions, library, processor, format.
+
+    None where there is nothing to compile, or nothing to compile it with.
+    """
+    known = _numbered(patterns)
+    if not AVAILABLE or not known:
+        return None
+    parts = [(number, each.expression) for number, each in known]
+    written = json.dumps([_library(), len(patterns), parts]).encode()
+    return hashlib.sha256(_FORMAT + written).hexdigest()
+
+
+def restore_database(patterns: Sequence[Pattern], dump: bytes) -> HyperscanScanner | None:
+    """Take up what `HyperscanScanner.dump` gave for the same patterns; None for anything else.
+
+    Damage is found by a hash. Malice is not: only what nobody else could write may be given.
+    """
+    key = database_key(patterns)
+    head = _FORMAT + bytes.fromhex(key or "")
+    hashed, body = dump[len(head) : len(head) + _DIGEST], dump[len(head) + _DIGEST :]
+    if key is None or not dump.startswith(head) or hashlib.sha256(body).digest() != hashed:
+        return None
+    listed, _, serialized = body.partition(b"\n")
+    taken = frozenset(json.loads(listed))
+    try:
+        database = hyperscan.loadb(serialized, hyperscan.HS_MODE_STREAM)
+        database.scratch = hyperscan.Scratch(database)  # a loaded one has none
+    except hyperscan.error:
+        return None
+    entries = [entry for entry in _numbered(patterns) if entry[0] in taken]
+    return HyperscanScanner(database, entries, patterns)
+
+
+def _numbered(patterns: Sequence[Pattern]) -> Numbered:
+    return [(n, each.prefilter) for n, each in enumerate(patterns) if each.prefilter is not None]
+
+
+@cache
+def _library() -> tuple[str, str, str]:
+    """Name the library, and what of this processor its databases make use of."""
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_STREAM)
+    database.compile(expressions=[b"x"], ids=[0], elements=1, flags=[0])
+    return getattr(hyperscan, "__version__", ""), str(database.info()), platform.machine()
 
 
 def _accepted(entries: Numbered) -> Numbered:
@@ -62,10 +116,13 @@ def _compile(entries: Numbered) -> hyperscan.Database | None:
 class HyperscanScanner:
     """A compiled database. Its streams must be fed on one thread."""
 
-    def __init__(self, database: hyperscan.Database, entries: Numbered, count: int) -> None:
+    def __init__(
+        self, database: hyperscan.Database, entries: Numbered, patterns: Sequence[Pattern]
+    ) -> None:
         self._database = database
+        self._patterns = patterns
         self._lags = {number: each.lag for number, each in entries}
-        self.blind = frozenset(range(count)) - self._lags.keys()
+        self.blind = frozenset(range(len(patterns))) - self._lags.keys()
 
     def lag(self, number: int) -> int | None:
         """How many units behind its report a match is decided at the latest."""
@@ -74,6 +131,12 @@ class HyperscanScanner:
     def open(self) -> HyperscanStream:
         """Begin with a new text."""
         return HyperscanStream(self._database, frozenset(self._lags))
+
+    def dump(self) -> bytes:
+        """Write down everything that compiling was needed for; see `restore_database`."""
+        body = json.dumps(sorted(self._lags)).encode() + b"\n" + hyperscan.dumpb(self._database)
+        key = bytes.fromhex(database_key(self._patterns) or "")
+        return _FORMAT + key + hashlib.sha256(body).digest() + body
 
 
 class HyperscanStream:

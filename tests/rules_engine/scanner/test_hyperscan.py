@@ -6,10 +6,17 @@ import gc
 from threading import Thread
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from psutil import Process
 
 from rules_engine.dialect import compile_pattern
-from rules_engine.scanner.hyperscan import HyperscanScanner, compile_database
+from rules_engine.scanner.hyperscan import (
+    HyperscanScanner,
+    compile_database,
+    database_key,
+    restore_database,
+)
 
 pytest.importorskip("hyperscan")
 
@@ -104,3 +111,66 @@ def test_scan_that_another_thread_disturbs_loses_nothing() -> None:
     for thread in threads:
         thread.join()
     assert lost == [False] * 4
+
+
+_DUMPED = ("foo", r"begin[^;]*end", r"\w+", r"foo\b")
+
+
+def _dump(*sources: str) -> bytes:
+    return _scanner(*sources).dump()
+
+
+def _restored(dump: bytes, *sources: str) -> HyperscanScanner | None:
+    return restore_database([compile_pattern(source) for source in sources], dump)
+
+
+def test_restored_database_answers_as_the_compiled_one() -> None:
+    """Reports, blind patterns and lags are the same; it can be written down again."""
+    made, taken = _scanner(*_DUMPED), _restored(_dump(*_DUMPED), *_DUMPED)
+    assert taken is not None
+    assert (taken.blind, taken.dump()) == (made.blind, made.dump())
+    assert [taken.lag(n) for n in range(4)] == [made.lag(n) for n in range(4)]
+    streams = made.open(), taken.open()
+    for piece in ("a fo", "o begin", " é", "— ", "en", "d;", "end"):
+        reports = [set(stream.feed(piece)) for stream in streams]
+        assert reports[0] == reports[1]
+
+
+def test_restored_databases_that_are_gone_leave_nothing_behind() -> None:
+    """Nor do their streams harm each other."""
+    dump = _dump(*_DUMPED)
+    streams = []
+    for _ in range(100):
+        taken = _restored(dump, *_DUMPED)
+        assert taken is not None
+        streams.append(taken.open())
+    gc.collect()
+    assert all(0 in stream.feed("foo") for stream in streams)
+
+
+def test_dump_serves_no_other_patterns() -> None:
+    """Order and number count, for reports are numbers."""
+    dump = _dump("foo", "bar")
+    assert _restored(dump, "foo", "bar") is not None
+    others = [("foo",), ("bar", "foo"), ("foo", "bar", "baz"), ("foo", "bar", r"\w+"), (".*",), ()]
+    assert [_restored(dump, *each) for each in others] == [None] * len(others)
+
+
+@given(st.data())
+def test_damaged_dump_is_recognised(data: st.DataObject) -> None:
+    """Cut short, made longer or changed in any byte, it is refused."""
+    dump = _dump("foo")
+    at = data.draw(st.integers(0, len(dump) - 1))
+    changed = bytes([dump[at] ^ data.draw(st.integers(1, 255))])
+    for damaged in (dump[:at], dump + changed, dump[:at] + changed + dump[at + 1 :]):
+        assert _restored(damaged, "foo") is None
+
+
+def test_key_names_what_a_database_depends_on() -> None:
+    """Patterns that are searched in the same way share one; without any there is no key."""
+    sources = (("foo",), ("foo",), ("bar",), ("foo", "bar"), ("bar", "foo"))
+    keys = [database_key([compile_pattern(s) for s in each]) for each in sources]
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 4
+    assert database_key([]) is None
+    assert database_key([compile_pattern(".*")]) is None
