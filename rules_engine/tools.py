@@ -92,6 +92,11 @@ class _Entry:
         own = [] if self.window is None else [self.window]
         return own + [window for patch in self.patches.values() for window in patch.windows]
 
+    @property
+    def is_patch(self) -> bool:
+        """Whether a format was recognised in it, even if the patch adds nothing."""
+        return any(patch.reader.recognised for patch in self.patches.values())
+
 
 class ArgumentsReader(Reader):
     """Reads a call's JSON arguments."""
@@ -225,6 +230,7 @@ class ArgumentsReader(Reader):
         for change in self._decoder.close():
             self._apply(change)
         self._seen.end = self._fed
+        self._read_no_json()
         self._resolve()
         self._close_patches()
         removed = self._claims
@@ -234,6 +240,14 @@ class ArgumentsReader(Reader):
         if not self._explained() or (self._guessing and not any(w.paths for w in self._windows)):
             self._fall_back(removed)
 
+    def _read_no_json(self) -> None:
+        """Look anew at strings that began like JSON and were none: a patch may begin with `[`."""
+        leaves = self._decoder.leaves
+        broken = [leaf for leaf in leaves if leaf.wrapped is not None and leaf.wrapped.fault]
+        for leaf in broken:
+            if not any(_is_inside(other.path, leaf.path) for other in leaves):
+                self._open(leaf, told=leaf.growth.length)
+
     def _close_patches(self) -> None:
         for entry in self._entries.values():
             new = [w for patch in entry.patches.values() for w in patch.close(self._windows)]
@@ -241,8 +255,7 @@ class ArgumentsReader(Reader):
 
     def _explained(self) -> bool:
         """Say whether a family found source, or recognised a patch (that may add nothing)."""
-        patches = (patch for entry in self._entries.values() for patch in entry.patches.values())
-        return bool(self._windows) or any(patch.reader.recognised for patch in patches)
+        return bool(self._windows) or any(entry.is_patch for entry in self._entries.values())
 
     def _guess(self) -> None:
         """Try what fits any tool: the families of this name explain nothing."""
@@ -280,8 +293,8 @@ class ArgumentsReader(Reader):
         paths = paths_by_key(self._seen)
         for leaf in leaves:
             entry = self._entries.get(leaf.number)
-            has_window = entry is not None and entry.window is not None
-            if has_window or removed.removes(leaf.path) or not leaf.growth.length:
+            known = entry is not None and (entry.window is not None or entry.is_patch)
+            if known or removed.removes(leaf.path) or not leaf.growth.length:
                 continue
             window = Window(f"value:{_key(leaf.path)}", leaf.growth, self._own, self._fed)
             window.settle(paths, self._fed)
@@ -295,6 +308,10 @@ class ArgumentsReader(Reader):
         reader.feed("".join(self._raw))
         reader.name(self._own[0] if self._own else "")
         reader.close()
+
+
+def _is_inside(path: ArgumentPath, of: ArgumentPath) -> bool:
+    return len(path) > len(of) and path[: len(of)] == of
 
 
 def _key(path: ArgumentPath) -> str:

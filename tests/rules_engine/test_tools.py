@@ -70,6 +70,7 @@ FAMILIES = (
         patches=(
             PatchArgument("text", PatchFormat.ENVELOPE),
             PatchArgument("", PatchFormat.ENVELOPE),
+            PatchArgument("", PatchFormat.HASHLINE),
         ),
         freeform=(PatchFormat.ENVELOPE,),
     ),
@@ -88,6 +89,7 @@ FAMILIES = (
 ENVELOPE = (
     "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** Add File: b.md\n+text\n*** End Patch"
 )
+REMOVAL = "*** Begin Patch\n*** Update File: a.rs\n same\n-old\n*** End Patch"
 BLOCKS = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
 
 
@@ -143,6 +145,8 @@ CALLS: list[tuple[str, Any, list[tuple[tuple[str, ...], str]]]] = [
     ),
     ("patch", {"text": ENVELOPE}, [(("a.rs",), "new"), (("b.md",), "text")]),
     ("patch", json.dumps(ENVELOPE), [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("patch", json.dumps("[a.rs#1f]\nPUT 4\n old\n+new\n"), [(("a.rs",), "new")]),
+    ("patch", json.dumps("[no path\n+new\n"), [((), "[no path\n+new\n")]),
     ("patch", ENVELOPE, [(("a.rs",), "new"), (("b.md",), "text")]),
     ("patch", {"text": "*** Begin Patch\n*** Delete File: a\n"}, []),
     ("blocks", {"diff": BLOCKS, "path": "a"}, [(("a",), "new")]),
@@ -155,6 +159,8 @@ CALLS: list[tuple[str, Any, list[tuple[tuple[str, ...], str]]]] = [
     ("strange", {"path": "a.py", "content": "c", "q": "x"}, [(("a.py",), "c")]),
     ("strange", {"file": "a.py", "old_string": "o", "new_string": "n"}, [(("a.py",), "n")]),
     ("strange", {"patch": ENVELOPE}, [(("a.rs",), "new"), (("b.md",), "text")]),
+    ("strange", {"patch": REMOVAL}, []),
+    ("strange", {"input": BLOCKS}, [((), "new")]),
     ("strange", {"content": "c", "q": "x"}, [((), "c"), ((), "x")]),
     ("strange", {"query": "q", "deep": ["", "r"]}, [((), "q"), ((), "r")]),
     ("strange", {"n": 1}, []),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from proxy.agents import collect, tool_families
 from rules_engine.families import ToolFamily
@@ -56,16 +54,3 @@ def read_call(
 def _add(taken: dict[str, str], news: Iterable[Section]) -> None:
     for section in news:
         taken[section.key] = taken.get(section.key, "") + section.text
-
-
-def added(name: str, arguments: Any, *, freeform: bool = False) -> list[tuple[str, str, set[str]]]:
-    """Give file, added text and canonical names of each section of a finished call.
-
-    The call is read whole and in single characters, which must agree; arguments that are no
-    string are written as JSON.
-    """
-    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    whole = read_call(name, raw, freeform=freeform)
-    assert read_call(name, raw, range(1, len(raw)), freeform=freeform) == whole
-    own = name.lower()
-    return [(" ".join(s.paths), s.text, set(s.names) - {own}) for s in whole.sections]

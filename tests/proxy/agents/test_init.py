@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 import proxy.agents
 from proxy.agents import ANY_AGENT, Agent, Marks, checked, collect, tool_families
 from proxy.identity import RequestFacts, recognise
-from rules_engine.families import ToolFamily, named, parsed
+from rules_engine.families import ToolFamily, named
 from tests.support.tool_calls import read_call
 
 AGENTS = collect()
@@ -21,47 +19,6 @@ SHAPES = [
     for agent in AGENTS
     for family in agent.families
     for tool in family.tools
-]
-
-
-def nested(spec: tuple[str | int | None, ...], value: Any) -> Any:
-    """Build the arguments in which `value` stands at `spec`."""
-    if not spec:
-        return value
-    inner = nested(spec[1:], value)
-    return [inner] if spec[0] is None else {str(spec[0]): inner}
-
-
-def merged(one: Any, other: Any) -> Any:
-    match one, other:
-        case dict(), dict():
-            keys = dict.fromkeys((*one, *other))
-            return {
-                key: merged(one[key], other[key])
-                if key in one and key in other
-                else one.get(key, other.get(key))
-                for key in keys
-            }
-        case list(), list():
-            return [merged(one[0], other[0])]
-        case _:
-            return other
-
-
-def example(family: ToolFamily, argument: str) -> Any:
-    """Build a call that the family explains: its first path, its selectors, and one source."""
-    parts = [(path, "src/made.py") for path in family.paths[:1]]
-    parts += [(name, values[0]) for name, values in family.where]
-    parts += [(old, "OLD") for old in family.removed[:1]]
-    parts.append((argument, "NEW"))
-    arguments: Any = {}
-    for name, value in parts:
-        arguments = merged(arguments, nested(parsed(name), value))
-    return arguments
-
-
-SOURCES = [
-    (agent, tool, family, argument) for agent, tool, family in SHAPES for argument in family.added
 ]
 
 
@@ -127,37 +84,12 @@ def test_family_names_are_bare_and_found(agent: str, tool: str, family: ToolFami
     assert family.added or family.patches or family.freeform
 
 
-@pytest.mark.parametrize(("agent", "tool", "family", "argument"), SOURCES)
-def test_family_gives_new_source_and_never_old(
-    agent: str, tool: str, family: ToolFamily, argument: str
-) -> None:
-    """The call that a family describes gives its source under its path, cut and turned anyhow."""
-    families = tool_families(AGENTS, agent)
-    arguments = example(family, argument)
-    raw = json.dumps(arguments)
-    whole = read_call(tool, raw, families=families)
-    assert read_call(tool, raw, range(1, len(raw)), families=families) == whole
-    tail = ("made.py",) if family.rooted else ()
-    paths = ("src/made.py", *tail) if family.paths else ()
-    new = [section for section in whole.sections if section.text == "NEW"]
-    assert [section.paths for section in new] == [paths]
-    assert set(family.canonical) <= set(new[0].names) or family.without
-    assert all("OLD" not in section.text for section in whole.sections)
-    for other in (json.dumps(raw), json.dumps(dict(reversed(arguments.items())))):
-        sections = read_call(tool, other, families=families).sections
-        assert {(s.paths, s.text) for s in sections} == {(s.paths, s.text) for s in whole.sections}
-
-
-@pytest.mark.parametrize(("agent", "tool", "family", "argument"), SOURCES)
-def test_family_survives_truncated_and_duplicate_arguments(
-    agent: str, tool: str, family: ToolFamily, argument: str
-) -> None:
-    """However a call is cut short or repeats itself, old text stays out."""
-    families = tool_families(AGENTS, agent)
-    raw = json.dumps(example(family, argument))
-    for length in range(0, len(raw), 2):
-        for section in read_call(tool, raw[:length], families=families).sections:
-            assert "OLD" not in section.text
-    twice = raw[:-1] + ", " + raw[1:]
-    sections = read_call(tool, twice, families=families).sections
-    assert sum(section.text == "NEW" for section in sections) == 2
+def test_path_is_also_given_without_the_workspaces_folder() -> None:
+    """Only for the agent whose paths begin with it, which no glob does."""
+    raw = '{"path": "root/src/a.rs", "content": "x"}'
+    for agent, paths in (("zed", ("root/src/a.rs", "src/a.rs")), ("goose", ("root/src/a.rs",))):
+        families = tool_families(AGENTS, agent)
+        for tool in ("write_file", "edit_file"):
+            reading = read_call(tool, raw, families=families)
+            assert [section.paths for section in reading.live] == [paths]
+            assert reading.sections == reading.live

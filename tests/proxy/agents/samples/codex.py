@@ -1,0 +1,42 @@
+"""What codex sends, and what is to be made of it."""
+
+from __future__ import annotations
+
+from tests.support.samples import Added, Samples, call, raw_call, seen
+
+SAMPLES = Samples(
+    requests=(
+        seen({"originator": "codex_exec"}),
+        seen({"user-agent": "codex_cli_rs/0.171.0"}),
+        seen(system="You are a coding agent running in the Codex CLI."),
+    ),
+    calls=(
+        call(
+            "apply_patch",
+            {"input": "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch\n"},
+            Added("a.rs", "new", "edit"),
+        ),
+        call(
+            "shell",
+            {
+                "command": [
+                    "apply_patch",
+                    "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch\n",
+                ],
+                "workdir": "/w",
+            },
+            Added("", "apply_patch", "bash"),
+            Added(
+                "", "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch\n", "bash"
+            ),
+            Added("a.rs", "new", "edit"),
+        ),
+        call("exec_command", {"cmd": "ls"}, Added("", "ls", "bash shell")),
+        call("write_stdin", {"session_id": 1, "chars": "y"}, Added("", "y", "bash shell")),
+        raw_call(
+            "apply_patch",
+            "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch\n",
+            Added("a.rs", "new", "edit"),
+        ),
+    ),
+)

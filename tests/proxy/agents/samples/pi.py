@@ -1,0 +1,18 @@
+"""What pi sends, and what is to be made of it."""
+
+from __future__ import annotations
+
+from tests.support.samples import Added, Samples, call, seen
+
+SAMPLES = Samples(
+    requests=(seen(system="You are a coding assistant operating inside pi."),),
+    calls=(
+        call("write", {"path": "a.ts", "content": "x"}, Added("a.ts", "x")),
+        call("edit", {"path": "a.ts", "oldText": "old", "newText": "new"}, Added("a.ts", "new")),
+        call(
+            "edit",
+            {"path": "a.ts", "edits": [{"oldText": "old", "newText": "new"}]},
+            Added("a.ts", "new"),
+        ),
+    ),
+)
