@@ -4,8 +4,11 @@
 # WORKERS: processes that share the tests, by default one a core.
 PYTHON ?= python3
 WORKERS ?= auto
-# ROUNDS: how often `make bench` measures each figure.
+# ROUNDS: how often `make bench` measures each figure. PEERS: names of files in bench/peers, those
+# beside which it is measured; without, all that are there. REPORT: where it writes.
 ROUNDS ?= 5
+PEERS ?=
+REPORT ?= bench/report.md
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -61,8 +64,18 @@ docs: $(VENV)/.dev ## write the documents that are made from the code
 	$(BIN)/python -m tests.support.command_docs > docs/commands.md
 	$(BIN)/python -m tests.support.rule_docs docs/rules.md
 
-bench: $(VENV)/.dev ## what matching costs, as a table
-	$(BIN)/python bench/engine.py $(ROUNDS)
+# Peers, each in an environment of its own. One that cannot be installed stops nothing: the report
+# has the reason from its log.
+.bench-venv/%/.made: bench/peers/requirements-%.txt
+	@mkdir -p .bench-venv
+	$(PYTHON) -m venv --clear $(@D)
+	-$(@D)/bin/python -m pip install --disable-pip-version-check -r $< >.bench-venv/$*.log 2>&1
+	@touch $@
+
+INSTALLED_PEERS := $(patsubst bench/peers/requirements-%.txt,%,$(wildcard bench/peers/requirements-*.txt))
+
+bench: $(VENV)/.dev $(patsubst %,.bench-venv/%/.made,$(filter $(INSTALLED_PEERS),$(PEERS))) ## what matching and relaying cost, as a report
+	$(BIN)/python -m bench --rounds $(ROUNDS) --out $(REPORT) $(if $(PEERS),--peers '$(PEERS)')
 
 clean: ## remove what was installed
-	rm -rf $(VENV) .agents-node .agents-venv
+	rm -rf $(VENV) .agents-node .agents-venv .bench-venv bench/build

@@ -1,6 +1,6 @@
 """What matching costs: microseconds a delta, growth, hold positions, hostile rules.
 
-`python bench/engine.py [rounds]` prints one Markdown table. Everything that is compared is
+`python -m bench.engine [rounds]` prints Markdown. Everything that is compared is
 measured in turns within each round, and what is judged are ratios: a noisy machine moves both
 sides. Times are processor time of the thread, but for the medians of single calls.
 """
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import gc
 import statistics
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from time import perf_counter, thread_time
 
+from bench.findings import Finding, Section, at_most, main
+from bench.findings import table as table_lines
+from bench.samples import Samples
 from rules_engine.dialect import compile_pattern
 from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
@@ -25,6 +27,8 @@ from rules_engine.triggers.pattern import PatternTrigger
 from rules_engine.windows import Watch, Window
 
 MEAN_DELTA = 18
+# A search of 50 KB may take 15 ms, and 10 more until that is noticed.
+STALL_MS = 25
 SYLLABLES = ("ka", "lo", "min", "ter", "su", "pre", "on", "fig", "dat", "er", "al", "ex", "im")
 SHAPES = (
     r"\b{a}\s*\(",
@@ -58,26 +62,6 @@ class Rules:
     def matcher(self, name: str) -> Matcher:
         """The matcher that a column of the table stands for."""
         return self.compiled if name == "hyperscan" else self.literals
-
-
-@dataclass(slots=True)
-class Samples:
-    """Times by what was measured, one for each round."""
-
-    times: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, name: str, seconds: float) -> None:
-        """One more time, of the round that is running."""
-        self.times.setdefault(name, []).append(seconds)
-
-    def median(self, name: str) -> float:
-        """Of all rounds, in seconds."""
-        return statistics.median(self.times[name])
-
-    def ratio(self, over: str, under: str) -> float:
-        """The median of the ratios within each round."""
-        pairs = zip(self.times[over], self.times[under], strict=True)
-        return statistics.median(a / b for a, b in pairs)
 
 
 def word(rng: Random) -> str:
@@ -250,69 +234,75 @@ def _timed(call: Callable[[], object]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Prints rows with a cell for each scanner."""
+    """Rows with a cell for each scanner, and what is held against a target."""
 
     backends: Sequence[str]
     samples: Samples
+    rows: list[list[str]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
-    def head(self) -> None:
-        """The two lines above."""
-        print("| what | " + " | ".join(self.backends) + " | target |")
-        print("| --- |" + " --- |" * (len(self.backends) + 1))
-
-    def row(self, what: str, cells: Iterable[str], target: str = "") -> None:
+    def row(self, what: str, cells: Iterable[str]) -> None:
         """One line."""
-        print(f"| {what} | " + " | ".join(cells) + f" | {target} |")
+        self.rows.append([what, *cells])
 
     def microseconds(self, what: str, key: str) -> None:
         """A line of times."""
         medians = (self.samples.median(f"{backend} {key}") for backend in self.backends)
         self.row(f"us a delta, {what}", [f"{median * 1e6:.2f}" for median in medians])
 
-    def ratio(self, what: str, over: str, under: str, target: str = "") -> None:
+    def ratios(self, what: str, over: str, under: str) -> list[float]:
         """A line of ratios within rounds."""
-        ratios = (self.samples.ratio(f"{b} {over}", f"{b} {under}") for b in self.backends)
-        self.row(what, [f"{each:.1f}x" for each in ratios], target)
+        ratios = [self.samples.ratio(f"{b} {over}", f"{b} {under}") for b in self.backends]
+        self.row(what, [f"{each:.1f}x" for each in ratios])
+        return ratios
+
+    def judge(
+        self, number: str, what: str, limit: float, values: Iterable[float], unit: str
+    ) -> None:
+        """Hold a line against its target."""
+        for backend, value in zip(self.backends, values, strict=True):
+            self.findings.append(at_most(number, f"{what} ({backend})", limit, value, unit))
 
 
 def report(sets: dict[int, Rules], table: Table) -> None:
-    table.head()
     for count in sets:
         table.microseconds(f"200 KB, {count} reminding rules", f"{count} False")
         table.microseconds(f"200 KB, {count} interrupting rules, with hold", f"{count} True")
     for size in (20_000, 200_000, 2_000_000):
         table.microseconds(f"{size // 1000} KB, 60 reminding rules", f"size {size} delta")
     table.microseconds("text full of violations, 60 reminding rules", "violations")
-    table.ratio("9: 2 MB against 200 KB in total", "size 2000000", "size 200000", "<= 12x")
+    what = "2 MB against 200 KB in total"
+    table.judge("9", what, 12, table.ratios(what, "size 2000000", "size 200000"), "x")
     for holds, kind in ((False, "reminding"), (True, "interrupting")):
-        what = f"10: a line of 200 KB, last 500 deltas against first, {kind}"
-        table.ratio(what, f"line {holds} last", f"line {holds} first", "<= 2x")
-    table.ratio("11: 1,000 rules against 10, reminding", "1000 False", "10 False", "<= 2x")
-    table.ratio("the same, interrupting, with hold", "1000 True", "10 True")
+        what = f"a line of 200 KB, last 500 deltas against first, {kind}"
+        ratios = table.ratios(what, f"line {holds} last", f"line {holds} first")
+        table.judge("10", what, 2, ratios, "x")
+    what = "1,000 rules against 10, reminding"
+    table.judge("11", what, 2, table.ratios(what, "1000 False", "10 False"), "x")
+    table.ratios("the same, interrupting, with hold", "1000 True", "10 True")
     _report_holds(sets[60], table)
     _report_stalls(table)
 
 
 def _report_holds(ruleset: Rules, table: Table) -> None:
     told = [hold_times(ruleset, backend) for backend in table.backends]
-    table.row(
-        "13: feed and hold position, 60 interrupting rules, against a plain feed, medians",
-        [f"{with_hold / plain:.1f}x ({with_hold * 1e6:.1f} us)" for plain, with_hold, _ in told],
-        "<= 12x",
-    )
-    table.row(
-        "14: characters held on clean text, p50 / p99",
-        [f"{_share(held, 0.5)} / {_share(held, 0.99)}" for _, _, held in told],
-        "<= 1 / <= 80",
-    )
+    what = "feed and hold position, 60 interrupting rules, against a plain feed, medians"
+    table.row(what, [f"{hold / plain:.1f}x ({hold * 1e6:.1f} us)" for plain, hold, _ in told])
+    table.judge("13", what, 12, (hold / plain for plain, hold, _ in told), "x")
+    shares = [(_share(held, 0.5), _share(held, 0.99)) for _, _, held in told]
+    what = "characters held on clean text"
+    table.row(f"{what}, p50 / p99", [f"{half} / {most}" for half, most in shares])
+    table.judge("14", f"{what}, p50", 1, (half for half, _ in shares), "")
+    table.judge("14", f"{what}, p99", 80, (most for _, most in shares), "")
 
 
 def _report_stalls(table: Table) -> None:
     hostile = [list(stalls(backend)) for backend in table.backends]
     for told in zip(*hostile, strict=True):
         source = told[0][0].replace("|", "\\|")
-        cells = [_stall(each) for each in told]
-        table.row(f"16: `{source}` on 50 KB: longest stall, in total", cells, "<= 25 ms")
+        what = f"`{source}` on 50 KB: longest stall"
+        table.row(f"{what}, in total", [_stall(each) for each in told])
+        table.judge("16", what, STALL_MS, (worst * 1e3 for _, worst, _, _ in told), " ms")
 
 
 def _share(values: Sequence[int], share: float) -> int:
@@ -325,8 +315,8 @@ def _stall(told: tuple[str, float, float, bool]) -> str:
     return f"{worst * 1e3:.1f} ms, {total * 1e3:.0f} ms, {end}"
 
 
-def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+def section(rounds: int) -> Section:
+    """Measure everything; the collector is off meanwhile."""
     sets = {count: rules(count) for count in (10, 60, 300, 1000)}
     known = all(each.compiled.compiled for each in sets.values())
     backends = ("hyperscan", "literals") if known else ("literals",)
@@ -335,8 +325,12 @@ def main() -> None:
     for _ in range(rounds):
         one_round(sets, backends, samples)
         gc.collect()
-    report(sets, Table(backends, samples))
+    table = Table(backends, samples)
+    report(sets, table)
+    gc.enable()
+    head = ("what", *backends)
+    return Section("Matching", table_lines(head, table.rows), table.findings)
 
 
 if __name__ == "__main__":
-    main()
+    main(section, 5)

@@ -1,6 +1,6 @@
 """What many rule files cost: loading, reloading, memory, and how long the event loop stands still.
 
-`python bench/rules.py [files]` prints one Markdown table. Beside each longest stall stands that of
+`python -m bench.rules [files]` prints Markdown. Beside each longest stall stands that of
 an event loop that has nothing to do, measured right before for as long: what the machine adds.
 """
 
@@ -11,15 +11,14 @@ import contextlib
 import gc
 import multiprocessing
 import os
-import platform
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
+from bench.findings import Section, main, table
 from proxy.workspace import WorkspaceOptions, Workspaces
 
 FILES = 1000
@@ -101,11 +100,15 @@ class Row:
     idle: float
     memory: int
 
-    def __str__(self) -> str:
-        return (
-            f"| {self.name} | {self.took:.2f} s | {self.stall * 1e3:.1f} ms | "
-            f"{self.idle * 1e3:.1f} ms | {self.memory / 2**20:.0f} MiB |"
-        )
+    def cells(self) -> list[str]:
+        """As it stands in the table."""
+        return [
+            self.name,
+            f"{self.took:.2f} s",
+            f"{self.stall * 1e3:.1f} ms",
+            f"{self.idle * 1e3:.1f} ms",
+            f"{self.memory / 2**20:.0f} MiB",
+        ]
 
 
 def resident() -> int:
@@ -174,22 +177,22 @@ async def rows(root: Path, files: int) -> AsyncIterator[Row]:
     bench.workspaces.close()
 
 
-def heading(files: int) -> Iterator[str]:
-    yield f"{files} rule files, {2 * files} patterns; Python {platform.python_version()}\n"
-    yield "| what | took | longest stall | the same, idle | memory |"
-    yield "| --- | --- | --- | --- | --- |"
-
-
-async def main(files: int) -> None:
+async def measured(files: int) -> Section:
     # As the server does once it has started.
     gc.collect()
     gc.freeze()
-    print("\n".join(heading(files)))
+    head = ("what", "took", "longest stall", "the same, idle", "memory")
+    cells = [["before", "", "", "", f"{resident() / 2**20:.0f} MiB"]]
     with tempfile.TemporaryDirectory() as place:
-        print(f"| before | | | | {resident() / 2**20:.0f} MiB |")
-        async for row in rows(Path(place), files):
-            print(row, flush=True)
+        cells += [row.cells() async for row in rows(Path(place), files)]
+    above = f"{files} rule files, {2 * files} patterns."
+    return Section("Rule files", [above, "", *table(head, cells)])
+
+
+def section(files: int) -> Section:
+    """Measure everything."""
+    return asyncio.run(measured(files))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else FILES))
+    main(section, FILES)

@@ -1,0 +1,1 @@
+"""What matching and relaying cost, measured: `python -m bench` writes one report."""

@@ -1,0 +1,83 @@
+"""`python -m bench`: every bench, and one report of it in Markdown.
+
+The exit code is 1 where our own proxy could not be measured; a missed target is no fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bench import machine, relay
+from bench.findings import Section, verdicts
+
+# Each in a process of its own: what one has in memory must not slow the next.
+_ALONE = {"engine": (5, 1), "rules": (1000, 20)}
+_PARTS = (*_ALONE, "relay")
+
+
+def main() -> int:
+    given = _arguments()
+    began = time.monotonic()
+    facts = machine.lines()
+    sections = [_section(part, given) for part in given.only or _PARTS]
+    minutes = (time.monotonic() - began) / 60
+    text = _report(facts, sections, minutes)
+    given.out.write_text(text, encoding="utf-8")
+    print(f"written to {given.out}", file=sys.stderr)
+    faults = [fault for section in sections for fault in section.faults]
+    for fault in faults:
+        print(f"not measured: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+def _arguments() -> argparse.Namespace:
+    arguments = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    arguments.add_argument("--out", type=Path, default=Path("bench/report.md"))
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--peers", help="names with spaces between; without: all there are")
+    arguments.add_argument("--only", choices=_PARTS, action="append", help="a part of it; again")
+    arguments.add_argument("--quick", action="store_true", help="see that it runs, no figures")
+    return arguments.parse_args()
+
+
+def _section(part: str, given: argparse.Namespace) -> Section:
+    _say(f"== {part}")
+    if part == "relay":
+        plan = relay.QUICK if given.quick else replace(relay.FULL, rounds=given.rounds)
+        return relay.section(plan, given.peers.split() if given.peers else None, _say)
+    usual, little = _ALONE[part]
+    amount = little if given.quick else given.rounds if part == "engine" else usual
+    argv = (sys.executable, "-m", f"bench.{part}", str(amount), "--json")
+    ran = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - ours
+    return Section.from_json(ran.stdout)
+
+
+def _report(facts: Sequence[str], sections: Sequence[Section], minutes: float) -> str:
+    return "\n".join(_paragraphs(facts, sections, minutes)) + "\n"
+
+
+def _paragraphs(facts: Sequence[str], sections: Sequence[Section], minutes: float) -> Iterator[str]:
+    yield "# What ttsr-proxy costs"
+    yield ""
+    yield f"Measured in {minutes:.0f} minutes. How to read it: docs/performance.md."
+    yield "Figures of different machines do not compare; ratios do."
+    yield ""
+    yield from facts
+    yield from ("", "## Targets", "")
+    yield from verdicts([finding for section in sections for finding in section.findings])
+    for section in sections:
+        yield from ("", f"## {section.title}", "", *section.lines)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,236 @@
+"""The relay's bench: proxies side by side, all up at once, driven one at a time in each round."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bench import under_rules
+from bench.findings import Section
+from bench.native import NotCompiledError, Programs, compiled
+from bench.peers import Peer, collected
+from bench.processes import NotStartedError
+from bench.relay_tables import findings, tables
+from bench.rig import FaultyRunError, Load, Result, Rig, Target, rig
+from bench.samples import Samples
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is measured: how many rounds, and the load of each scenario.
+
+    `paced`: events 10 ms apart. `burst`: as fast as it goes. `first`: one short stream at a time.
+    `text`: as `paced`, with the stamps beside the text, which then is what rules see. `closes`
+    and `interrupts`: every stream breaks a rule. `idle`: many streams, an event a second.
+    """
+
+    rounds: int
+    warm_up: Load
+    paced: Load
+    burst: Load
+    first: Load
+    text: Load
+    closes: Load
+    interrupts: Load
+    idle: Load
+
+
+FULL = Plan(
+    rounds=5,
+    warm_up=Load(seconds=2, events=50),
+    paced=Load(streams=20, events=300, delay=10),
+    burst=Load(seconds=2, events=500),
+    first=Load(at_once=1, streams=50, events=5),
+    text=Load(streams=20, events=300, delay=10, place=1),
+    closes=Load(streams=100, events=50, delay=10, violate=5),
+    interrupts=Load(seconds=2, events=20, violate=5),
+    idle=Load(at_once=1000, streams=1000, events=100, delay=1000),
+)
+# Enough to see that everything runs; its figures mean nothing.
+QUICK = Plan(
+    rounds=1,
+    warm_up=Load(at_once=2, streams=2, events=5),
+    paced=Load(at_once=2, streams=2, events=5, delay=10),
+    burst=Load(at_once=2, streams=4, events=10),
+    first=Load(at_once=1, streams=2, events=2),
+    text=Load(at_once=2, streams=2, events=5, delay=10, place=1),
+    closes=Load(at_once=2, streams=2, events=50, delay=10, violate=2),
+    interrupts=Load(at_once=2, streams=2, events=5, violate=2),
+    idle=Load(at_once=10, streams=10, events=100, delay=100),
+)
+
+
+@dataclass(slots=True)
+class Measured:
+    """What came of it. `left_out`: peers that were not measured, or not to the end, and why."""
+
+    samples: Samples = field(default_factory=Samples)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def add(self, target: Target, what: str, value: float) -> None:
+        """One value of this round."""
+        self.samples.add(f"{target.name}/{what}", value)
+
+
+def section(
+    plan: Plan,
+    peers: Sequence[str] | None,
+    say: Callable[[str], None],
+    programs: Programs | None = None,
+) -> Section:
+    """Measure everything; `peers` are the names of those to measure, None means what is there."""
+    title = "Relaying"
+    measured = Measured()
+    asked = list(_asked(peers, measured))
+    try:
+        programs = programs or compiled()
+    except NotCompiledError as problem:
+        return Section(title, [f"Not measured: {problem}."], findings(Samples()), [str(problem)])
+    ours = [variant.peer() for variant in under_rules.variants()]
+    driven = [*asked, *ours]
+    with (
+        tempfile.TemporaryDirectory(prefix="ttsr-bench-") as place,
+        rig(programs, Path(place)) as running,
+    ):
+        _Bench(running, plan, measured, say).rounds(driven)
+    names = ["direct", *(p.name for p in driven if p.name not in measured.left_out)]
+    faults = [f"{p.name}: {measured.left_out[p.name]}" for p in ours if p.name in measured.left_out]
+    lines = [*tables(measured.samples, names, [p.name for p in ours]), *_left_out(measured)]
+    return Section(title, lines, findings(measured.samples), faults)
+
+
+def _asked(names: Sequence[str] | None, measured: Measured) -> Iterator[Peer]:
+    """Which peers there are to measure; of the others, say why not."""
+    known = {peer.name: peer for peer in collected()}
+    unknown = set(names or ()) - set(known)
+    if unknown:
+        raise SystemExit(f"no such peers: {sorted(unknown)}; there are {sorted(known)}")
+    for name, peer in known.items():
+        missing = peer.missing()
+        if names is not None and name not in names:
+            measured.left_out[name] = "not asked for"
+        elif missing is not None:
+            measured.left_out[name] = missing
+        else:
+            yield peer
+
+
+def _left_out(measured: Measured) -> list[str]:
+    if not measured.left_out:
+        return []
+    rows = (f"- {name}: {reason}" for name, reason in sorted(measured.left_out.items()))
+    return ["", "Not measured:", "", *rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Drives the rig through the plan."""
+
+    rig: Rig
+    plan: Plan
+    measured: Measured
+    say: Callable[[str], None]
+
+    def rounds(self, peers: Sequence[Peer]) -> None:
+        """All proxies up, and every scenario on one after the other, round by round."""
+        with ExitStack() as stack:
+            started = [self._started(peer, stack) for peer in peers]
+            targets = [self.rig.direct(), *(target for target in started if target)]
+            for number in range(self.plan.rounds):
+                self.say(f"round {number + 1} of {self.plan.rounds}")
+                for target in targets:
+                    self._guarded(target, self._round)
+
+    def _started(self, peer: Peer, stack: ExitStack) -> Target | None:
+        self.say(f"starting {peer.name}")
+        try:
+            target = stack.enter_context(self.rig.proxy(peer))
+        except (NotStartedError, OSError) as problem:
+            self.measured.left_out[peer.name] = f"does not start: {problem}"
+            return None
+        self._guarded(target, self._idle)
+        # What the first requests cost is another question; some lose events meanwhile.
+        self.rig.warm_up(target, self.plan.warm_up)
+        return target
+
+    def _guarded(self, target: Target, measure: Callable[[Target], None]) -> None:
+        if target.name in self.measured.left_out:
+            return
+        try:
+            measure(target)
+        except FaultyRunError as problem:
+            self.measured.left_out[target.name] = str(problem)
+            self.measured.samples.drop(f"{target.name}/")
+
+    def _round(self, target: Target) -> None:
+        """One round of one proxy; values are added only when the whole round was sound."""
+        before = time.monotonic()
+        paced = self.rig.run(target, self.plan.paced)
+        burst = self.rig.run(target, self.plan.burst)
+        first = self.rig.run(target, self.plan.first)
+        self._add_common(target, paced, burst, first)
+        if target.name in {under_rules.CUT.name, under_rules.SAFE.name}:
+            self._under_rules(target)
+        self.say(f"  {target.name}: {time.monotonic() - before:.0f} s")
+
+    def _add_common(self, target: Target, paced: Result, burst: Result, first: Result) -> None:
+        values = {
+            "p50": paced.latency_us_p50,
+            "p99": paced.latency_us_p99,
+            "jitter p99": paced.jitter_us_p99,
+            "cpu paced": paced.cpu / paced.events * 1e6,
+            "cpu burst": burst.cpu / burst.events * 1e6,
+            "events/s": burst.events / burst.wall,
+            "first": first.first_us_p50,
+            "cpu request": first.cpu / first.streams * 1e6,
+        }
+        for what, value in values.items():
+            self.measured.add(target, what, value)
+        for what in ("p50", "p99", "jitter p99"):
+            direct = self.measured.samples.values[f"direct/{what}"][-1]
+            self.measured.add(target, f"added {what}", values[what] - direct)
+
+    def _under_rules(self, target: Target) -> None:
+        """What only a proxy with rules does."""
+        text = self.rig.run(target, self.plan.text)
+        self.rig.closes()
+        self.rig.run(target, self.plan.closes)
+        closes = self.rig.closes()
+        interrupts = self.rig.run(target, self.plan.interrupts)
+        again = self.rig.closes().second_attempts
+        if again != interrupts.streams or closes.count != self.plan.closes.streams:
+            raise FaultyRunError(
+                f"{target.name}: of {interrupts.streams} violations {again} were interrupted, "
+                f"of {self.plan.closes.streams} {closes.count} closed"
+            )
+        values = {
+            "text cpu": text.cpu / text.events * 1e6,
+            "lag p50": text.lag_p50,
+            "lag p99": text.lag_p99,
+            "held p50": text.held_p50,
+            "held p99": text.held_p99,
+            "text p50": text.latency_us_p50,
+            "text jitter p99": text.jitter_us_p99,
+            "close p50": closes.p50_us,
+            "close p99": closes.p99_us,
+            "interrupts/s": interrupts.streams / interrupts.wall,
+            "cpu interrupt": interrupts.cpu / interrupts.streams * 1e6,
+        }
+        for what, value in values.items():
+            self.measured.add(target, what, value)
+
+    def _idle(self, target: Target) -> None:
+        """Memory of many idle streams, in a proxy that has just been started."""
+        assert target.server is not None
+        self.rig.warm_up(target, replace(self.plan.warm_up, at_once=1))
+        before = target.server.resident()
+        with self.rig.loading(target, self.plan.idle) as client:
+            assert client.stdout is not None
+            if client.stdout.readline().strip() != "open":
+                raise FaultyRunError(f"{target.name}: not all streams had their first event")
+            per_stream = (target.server.resident() - before) / self.plan.idle.streams
+        self.measured.add(target, "idle", per_stream / 1000)
