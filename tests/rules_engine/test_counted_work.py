@@ -1,0 +1,144 @@
+"""What matching costs in counted work, which no machine's mood moves: a regression fails here.
+
+Limits stand some 15 % above what is needed now. Who makes something cheaper lowers them.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from rules_engine.scanner.hyperscan import AVAILABLE
+from rules_engine.windows import Window
+from tests.support.counted_work import MOST_RULES, Rules, clean_text, hostile_text, pieces
+
+FEW = 8
+SIZE = 20_000
+Text = Callable[[int, Sequence[str]], str]
+
+# Searches for each delta and characters gone over for each character of the text, by scanner and
+# text: of eight rules that remind, of 320; of eight rules that interrupt, of 320.
+Limits = tuple[float, float]
+LIMITS: dict[tuple[str, Text], tuple[Limits, Limits, Limits, Limits]] = {
+    ("hyperscan", clean_text): ((0, 0), (0, 0), (0.83, 0.85), (33.3, 33)),
+    ("hyperscan", hostile_text): ((0.06, 2.3), (0.06, 2.3), (2.1, 2.4), (73, 81)),
+    ("literals", clean_text): ((0, 0), (0.43, 4.6), (0.83, 0.85), (33.5, 33)),
+    ("literals", hostile_text): ((0.83, 11.5), (2.8, 16.1), (2.4, 2.8), (74, 82)),
+}
+CASES = [
+    pytest.param(
+        *key,
+        count,
+        holds,
+        limits,
+        id=f"{key[0]}-{key[1].__name__}-{count}-{'interrupting' if holds else 'reminding'}",
+        marks=pytest.mark.skipif(key[0] == "hyperscan" and not AVAILABLE, reason="no hyperscan"),
+    )
+    for key, cells in LIMITS.items()
+    for (count, holds), limits in zip(
+        [(FEW, False), (MOST_RULES, False), (FEW, True), (MOST_RULES, True)], cells, strict=True
+    )
+]
+
+
+@pytest.mark.parametrize(("backend", "text", "count", "holds", "limits"), CASES)
+def test_searches_stay_within_their_limits(
+    backend: str,
+    text: Text,
+    count: int,
+    holds: bool,  # noqa: FBT001 - a case
+    limits: Limits,
+) -> None:
+    """Few deltas lead to a search, however many rules there are, and none to a long one."""
+    rules = Rules.of(count, backend, holds=holds)
+    window, searches = rules.feed(text(SIZE, rules.words[:16]))
+    assert window.quarantined == []
+    assert searches <= limits[0]
+    assert rules.work.characters / SIZE <= limits[1]
+
+
+@pytest.mark.parametrize("holds", [False, True])
+@pytest.mark.parametrize("backend", ["hyperscan", "literals"])
+def test_searches_grow_with_the_stream_and_no_faster(backend: str, holds: bool) -> None:  # noqa: FBT001 - a case
+    """A delta costs what it costs, wherever in the stream it comes."""
+    if backend == "hyperscan" and not AVAILABLE:
+        pytest.skip("no hyperscan")
+    rules = Rules.of(40, backend, holds=holds)
+    _, short = rules.feed(hostile_text(SIZE, rules.words[:16]))
+    before = rules.work.characters
+    _, long = rules.feed(hostile_text(4 * SIZE, rules.words[:16]))
+    assert long <= 1.1 * short
+    assert rules.work.characters - before <= 4.4 * before
+
+
+def test_match_that_stays_pending_costs_in_proportion() -> None:
+    """What is searched again and again is searched at ever greater distances."""
+    gone_over: list[float] = []
+    for size in (100_000, 400_000):
+        rules = Rules.of(FEW, "literals", holds=True)
+        head = f"<{rules.words[10]} "
+        window, _ = rules.feed(head + "so much text " * (size // 13))
+        assert window.hold() == 0
+        assert window.quarantined == []
+        gone_over.append(rules.work.characters / size)
+    assert gone_over[1] <= 1.1 * gone_over[0]
+
+
+@contextmanager
+def _peaks() -> Iterator[Callable[[], int]]:
+    """Answers, when asked, by how many bytes memory had risen since it was last asked."""
+    tracemalloc.start()
+    last = [tracemalloc.get_traced_memory()[0]]
+
+    def rise() -> int:
+        now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        risen, last[0] = peak - last[0], now
+        return risen
+
+    try:
+        yield rise
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("more", ["", "é", "\u2014", "\U0001f600"], ids=["ascii", "1", "2", "4"])
+@pytest.mark.parametrize("holds", [False, True])
+def test_delta_copies_no_text_but_its_own(more: str, holds: bool) -> None:  # noqa: FBT001 - a case
+    """The text so far is neither joined anew nor converted, whatever characters it is made of."""
+    rules = Rules.of(40, "hyperscan" if AVAILABLE else "literals", holds=holds)
+    text = more + clean_text(400_000, rules.words[:16])
+    window = Window(rules.watches, matcher=rules.matcher)
+    window.feed(text)
+    deltas = pieces(more + clean_text(8_000, rules.words[:16]))
+    with _peaks() as rise:
+        rises: list[int] = []
+        for delta in deltas:
+            window.feed(delta)
+            window.hold()
+            rises.append(rise())
+    # Memory that the text takes more of is not risen by a copy of it.
+    assert sorted(rises)[-2] <= 65_536
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_window_keeps_its_text_and_little_more(holds: bool) -> None:  # noqa: FBT001 - a case
+    """What is remembered of a stream does not grow with it."""
+    rules = Rules.of(40, "literals", holds=holds)
+    deltas = pieces(hostile_text(400_000, rules.words[:16]))
+    window = Window(rules.watches, matcher=rules.matcher)
+    for delta in deltas[:2_000]:
+        window.feed(delta)
+    known = len(window.text)
+    with _peaks() as rise:
+        before = tracemalloc.get_traced_memory()[0]
+        for delta in deltas[2_000:]:
+            window.feed(delta)
+        rise()
+        kept = tracemalloc.get_traced_memory()[0] - before
+    # The text so far was not traced, so all of it counts once it has been moved.
+    assert kept <= len(window.text) + 64 * 1024
+    assert len(window.text) > 8 * known
