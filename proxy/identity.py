@@ -21,6 +21,7 @@ from rules_engine.families import NO_EDITS, EditsInProse
 
 PROMPT_HEAD = 4000  # characters of a prompt in which marks are looked for
 PLACE_HEAD = 40_000  # characters in which the workspace is looked for
+SIDE_HEAD = 400  # characters in which a request says that it stands beside the conversation
 
 SESSION_HEADER = "x-ttsr-session"
 _ACCOUNT_HEADERS = ("chatgpt-account-id", "x-account-id")
@@ -32,23 +33,30 @@ _SESSION_HINTS = (
     "conversation",
     "previous_response_id",
 )
-_SURE_HINTS = ("metadata.sessionId", "metadata.session_id")
 _JWT_PARTS = 3
+_NO_MARKS = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
     """What identity needs to know of a parsed request.
 
-    tools: declared tool names. system: the first system or developer text. hints: body values
-    by dotted key (`metadata.sessionId`, `prompt_cache_key`, `conversation`, …), where strings.
+    tools: declared tool names; tools_off: none of them may be called (`tool_choice`).
+    system: the first system or developer text. hints: body values by dotted key
+    (`metadata.sessionId`, `prompt_cache_key`, `conversation`, …), where strings.
     """
 
     tools: tuple[str, ...] = ()
+    tools_off: bool = False
     system: str = ""
     first_user: str = ""
     last_user: str = ""
     hints: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the answer can be a call."""
+        return bool(self.tools) and not self.tools_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +115,10 @@ def identify(
     return Identity(
         tenant=tenant,
         agent=agent.name,
-        role="sub" if _any(headers, (*agent.sub_agent, *ANY_AGENT.sub_agent)) else "main",
+        role=role_of(headers, facts, agent),
         session=session,
         conversation=conversation_of(tenant, session, facts),
-        workspace_label=route.workspace or workspace_of(facts, agent),
+        workspace_label=route.workspace or workspace_of(headers, facts, agent),
         side=is_side_request(headers, facts, agent),
         prose_edits=edits is not None,
         edits=edits or NO_EDITS,
@@ -120,27 +128,34 @@ def identify(
 def recognise(headers: Mapping[str, str], facts: RequestFacts, agents: Iterable[Agent]) -> Agent:
     """Find the one agent that sent the request; `ANY_AGENT` where nothing shows it.
 
-    Headers of its own are surest, then the user agent, the prompt, and the declared tools. Among
-    equals it is the one with most marks, then the first by name.
+    Headers of its own are surest, then the user agent, the prompt, and the declared tools; a surer
+    kind outweighs all below it. Among equals it is the one that the prompt names first (who it is
+    stands in front of what it knows of others), then the one with more of its tools declared,
+    then the first by name.
     """
     prompt = facts.system[:PROMPT_HEAD].lower()
     scored = [(_score(headers, facts.tools, prompt, agent), agent) for agent in agents]
-    best = max((score for score, _ in scored), default=0)
-    if not best:
+    best = max((score for score, _ in scored), default=_NO_MARKS)
+    if best[0] == 0:
         return ANY_AGENT
     return min((agent for score, agent in scored if score == best), key=lambda a: a.name)
 
 
-def _score(headers: Mapping[str, str], tools: Sequence[str], prompt: str, agent: Agent) -> int:
-    """Weigh the marks: one of a surer kind outweighs all of the kinds below it."""
+def _score(
+    headers: Mapping[str, str], tools: Sequence[str], prompt: str, agent: Agent
+) -> tuple[int, int, int]:
+    """Weigh the marks: their kinds, how early the prompt has one, how many tools are its own."""
     marks = agent.marks
+    named = [found.start() for p in marks.prompt if (found := re.search(p, prompt)) is not None]
+    declared = [len(own) for own in marks.tools if own.issubset(tools)]
     shown = (
         _any(headers, marks.headers),
         _finds(marks.user_agent, headers.get("user-agent", "")),
-        any(re.search(pattern, prompt) for pattern in marks.prompt),
-        any(own.issubset(tools) for own in marks.tools),
+        bool(named),
+        bool(declared),
     )
-    return sum(8 >> kind for kind, there in enumerate(shown) if there)
+    kinds = sum(8 >> kind for kind, there in enumerate(shown) if there)
+    return kinds, -min(named, default=PROMPT_HEAD), max(declared, default=0)
 
 
 def _any(headers: Mapping[str, str], marks: Iterable[HeaderMark]) -> bool:
@@ -154,13 +169,23 @@ def _finds(patterns: Iterable[str], text: str) -> bool:
     return any(re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
 
 
+def role_of(
+    headers: Mapping[str, str], facts: RequestFacts, agent: Agent
+) -> Literal["main", "sub"]:
+    """Say whether a sub-agent asks: by a header that names its parent, or by its prompt."""
+    told = _any(headers, (*agent.sub_agent, *ANY_AGENT.sub_agent))
+    prompt = facts.system[:PLACE_HEAD]
+    return "sub" if told or any(re.search(p, prompt) for p in agent.sub_prompts) else "main"
+
+
 def session_of(
     headers: Mapping[str, str], facts: RequestFacts, route: Route, agent: Agent
 ) -> str | None:
     """Find the id that the client gives the conversation: our header or path, theirs, the body.
 
     A cache key can be the same for all of an application's conversations, so body values that
-    merely hint at one are told apart by the first user message.
+    merely hint at one are told apart by the first user message; of some agents it is known that
+    they name it.
     """
     own = headers.get(SESSION_HEADER) or route.session
     if own:
@@ -173,7 +198,8 @@ def session_of(
     key = next((key for key in _SESSION_HINTS if hints.get(key)), None)
     if key is None:
         return None
-    return hints[key] if key in _SURE_HINTS else f"{hints[key]}-{_short(facts.first_user)}"
+    sure = key in (*agent.session_body, *ANY_AGENT.session_body)
+    return hints[key] if sure else f"{hints[key]}-{_short(facts.first_user)}"
 
 
 def _session_in(headers: Mapping[str, str], agent: Agent) -> str | None:
@@ -183,13 +209,14 @@ def _session_in(headers: Mapping[str, str], agent: Agent) -> str | None:
 
 
 def _json_value(text: str, key: str) -> str | None:
-    """Read a string out of a JSON object in a header; None for anything else."""
+    """Read a string, or an object's first key, out of a JSON object; None for anything else."""
     try:
         value = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return None
     found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None
+    first = next(iter(found), None) if isinstance(found, dict) else found
+    return first if isinstance(first, str) else None
 
 
 def conversation_of(tenant: str, session: str | None, facts: RequestFacts) -> str:
@@ -201,11 +228,16 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def workspace_of(facts: RequestFacts, agent: Agent) -> str | None:
-    """Find the directory that the agent says it works in: in its prompt, else the first message.
+def workspace_of(headers: Mapping[str, str], facts: RequestFacts, agent: Agent) -> str | None:
+    """Find the directory that the agent says it works in.
 
-    It names a directory of the agent's machine, and is no more than a label here.
+    In a header, its prompt, else the first message. It names a directory of the agent's machine,
+    and is no more than a label here.
     """
+    inside = (_json_value(headers.get(name, ""), key) for name, key in agent.workspace_json)
+    told = next((value for value in inside if value), None)
+    if told is not None:
+        return told
     for text in (facts.system[:PLACE_HEAD], facts.first_user[:PLACE_HEAD]):
         for pattern in (*agent.workspace, *ANY_AGENT.workspace):
             found = re.search(pattern, text)
@@ -218,23 +250,26 @@ def workspace_of(facts: RequestFacts, agent: Agent) -> str | None:
 def is_side_request(headers: Mapping[str, str], facts: RequestFacts, agent: Agent) -> bool:
     """Say whether this is a title, summary or compaction request beside the conversation.
 
-    By an explicit header; else it declares no tools and its prompt, or the beginning of its last
-    message, asks for such a thing.
+    By an explicit header; else its prompt, or the beginning of its last message, asks for such a
+    thing, and no tool can be called (a few agents are known to leave their tools declared).
     """
     if _any(headers, (*agent.side_headers, *ANY_AGENT.side_headers)):
         return True
-    if facts.tools:
-        return False
-    patterns = (*agent.side_prompts, *ANY_AGENT.side_prompts)
-    return any(_finds(patterns, text[:400]) for text in (facts.system, facts.last_user))
+    asked = [text[:SIDE_HEAD] for text in (facts.system, facts.last_user)]
+    return any(
+        _finds((side.pattern,), text)
+        for side in (*agent.side_prompts, *ANY_AGENT.side_prompts)
+        if side.tools or not facts.calls_tools
+        for text in asked
+    )
 
 
 def edits_in_prose(facts: RequestFacts, agent: Agent) -> EditsInProse | None:
     """Say how the answer's text is to hold edits; None: not at all.
 
-    It is where the request declares no tools and a prompt teaches it.
+    It is where no tool can be called and a prompt teaches it.
     """
-    if facts.tools:
+    if facts.calls_tools:
         return None
     texts = [text[:PLACE_HEAD].lower() for text in (facts.system, facts.last_user)]
     found = [

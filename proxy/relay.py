@@ -164,6 +164,7 @@ class Relay:
         services = self._services
         facts = RequestFacts(
             tools=asked.tools,
+            tools_off=asked.tools_off,
             system=_first_text(asked, ("system", "developer")),
             first_user=_first_text(asked, ("user",)),
             last_user=next((m.text for m in reversed(asked.messages) if m.role == "user"), ""),

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from rules_engine.families import ProseFormat, ToolFamily
 
@@ -48,14 +49,49 @@ class Taught:
 
 
 @dataclass(frozen=True, slots=True)
+class SidePrompt:
+    """A pattern of a prompt, or of a last message, that asks for something beside the conversation.
+
+    what: "title", "summary", "compaction", … tools: also where the request declares tools.
+    """
+
+    what: str
+    pattern: str
+    tools: bool = False
+
+
+class Api(StrEnum):
+    """What an agent asks for over the wire."""
+
+    CHAT = "chat completions"
+    RESPONSES = "Responses"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a user points the agent at the proxy: a block of text, and where it goes.
+
+    The proxy is at `http://127.0.0.1:8787` in it. where: empty for a command.
+    """
+
+    language: str
+    text: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """One coding agent.
 
+    title: how it calls itself. fork_of: the agent whose tools it has too. apis: what it can ask
+    for. settings: ways to point it at the proxy. limits: what is not understood of it, and why.
     session_headers: name the conversation, strongest first; session_json: the same inside a
-    header that holds JSON (header, key). sub_agent: marks of a request by a sub-agent.
+    header that holds JSON (header, key); session_body: keys of the body that do.
+    sub_agent, sub_prompts: marks of a request by a sub-agent, patterns of its prompt.
     side_headers, side_prompts: marks of a request for a title, a summary or a compaction.
     workspace: patterns whose first group is the workspace, in the prompt or first user message;
     they begin with letters that stand there exactly, so that long prompts are searched quickly.
+    workspace_json: an object inside a header that holds JSON, whose first key it is (header, key).
     prose_formats: what its prompts teach; prose_path: patterns whose first group is the file that
     an answer without its name is for, in the last user message.
     """
@@ -63,15 +99,26 @@ class Agent:
     name: str
     marks: Marks = Marks()
     families: tuple[ToolFamily, ...] = ()
+    title: str = ""
+    fork_of: str = ""
     session_headers: tuple[str, ...] = ()
     session_json: tuple[tuple[str, str], ...] = ()
+    session_body: tuple[str, ...] = ()
     sub_agent: tuple[HeaderMark, ...] = ()
+    sub_prompts: tuple[str, ...] = ()
     side_headers: tuple[HeaderMark, ...] = ()
-    side_prompts: tuple[str, ...] = ()
+    side_prompts: tuple[SidePrompt, ...] = ()
     workspace: tuple[str, ...] = ()
+    workspace_json: tuple[tuple[str, str], ...] = ()
     prose_formats: tuple[Taught, ...] = ()
     prose_path: tuple[str, ...] = ()
+    apis: tuple[Api, ...] = (Api.CHAT,)
+    settings: tuple[Setting, ...] = ()
+    limits: tuple[str, ...] = ()
 
+
+_TITLE = r"\btitle (?:\([^)\n]{1,40}\) )?(?:for|of|that \w+)"
+_OF_IT = r"(?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b"
 
 ANY_AGENT = Agent(
     name="unknown",
@@ -99,15 +146,26 @@ ANY_AGENT = Agent(
         HeaderMark("x-openai-subagent"),
     ),
     side_headers=(HeaderMark("x-deepseek-harness-compact", "1"),),
+    session_body=("metadata.sessionId", "metadata.session_id"),
     side_prompts=(
-        r"\btitle generator\b",
-        r"\btitle (?:for|of|that \w+) (?:the|this|an?|our) (?:\w+ ){0,3}(?:conversation|chat)\b",
-        r"\btitle (?:for|of|that \w+) (?:the|this|an?|our) (?:\w+ ){0,3}(?:session|thread)\b",
-        r"\bsummari[sz]\w* (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
-        r"\bsummary of (?:the|this|our|a) (?:\w+ ){0,3}(?:conversation|session|chat)\b",
-        r"\b(?:context|conversation|history) (?:compaction|summari[sz]ation)\b",
-        r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
-        r"\bprompt for continuing (?:the|this|our) conversation\b",
+        SidePrompt("title", r"\btitle generator\b"),
+        SidePrompt(
+            "title", rf"{_TITLE} (?:the|this|an?|our) (?:\w+ ){{0,3}}(?:conversation|chat)\b"
+        ),
+        SidePrompt("title", rf"{_TITLE} (?:the|this|an?|our) (?:\w+ ){{0,3}}(?:session|thread)\b"),
+        SidePrompt("title", r"\bshort title based on the first message\b"),
+        SidePrompt("summary", rf"\bsummari[sz]\w* {_OF_IT}"),
+        SidePrompt("summary", rf"\bsummary of {_OF_IT}"),
+        SidePrompt("summary", r"\bconversation to summari[sz]e\b"),
+        SidePrompt(
+            "compaction",
+            r"\b(?:context|conversation|history) (?:checkpoint )?(?:compaction|summari[sz]ation)\b",
+        ),
+        SidePrompt(
+            "compaction",
+            r"\bcompact(?:ing)? (?:the|this|our) (?:\w+ ){0,2}(?:conversation|history|context)\b",
+        ),
+        SidePrompt("compaction", r"\bprompt for continuing (?:the|this|our) conversation\b"),
     ),
     prose_formats=(
         Taught(r"search/replace", (ProseFormat.SEARCH_REPLACE,)),
@@ -141,12 +199,14 @@ def checked(agents: Iterable[Agent]) -> tuple[Agent, ...]:
 
 
 def tool_families(agents: Iterable[Agent], first: str) -> tuple[ToolFamily, ...]:
-    """Give every known family, those of the agent named `first` in front.
+    """Give every known family, those of the agent named `first` and of what it forked in front.
 
     All of them, because agents borrow each other's tools and are not always recognised; but only
     that agent's own paths are taken to begin with the workspace's folder.
     """
-    ordered = sorted(agents, key=lambda agent: agent.name != first)
+    known = tuple(agents)
+    own = [first, *(agent.fork_of for agent in known if agent.name == first)]
+    ordered = sorted(known, key=lambda agent: own.index(agent.name) if agent.name in own else 2)
     families = (
         replace(family, rooted=family.rooted and agent.name == first)
         for agent in ordered

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks, Taught
+from proxy.agents import Agent, Marks, Setting, Taught
 from rules_engine.families import ProseFormat
 
 AGENT = Agent(
     name="aider",
+    title="aider",
     marks=Marks(
         user_agent=(r"\baider/",),
         prompt=(
@@ -27,4 +28,14 @@ AGENT = Agent(
         Taught(r"\bdiff -u0\b", (ProseFormat.UNIFIED,)),
         Taught(r"\*\*\* begin patch\b", (ProseFormat.ENVELOPE,)),
     ),
+    settings=(
+        Setting(
+            "sh",
+            """\
+export OPENAI_API_BASE=http://127.0.0.1:8787/v1 OPENAI_API_KEY=…
+aider --model openai/MODEL
+""",
+        ),
+    ),
+    limits=("A fence for a shell is shown, not run, and stays prose.",),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks
+from proxy.agents import Agent, HeaderMark, Marks, Setting
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="cline",
+    title="Cline",
     marks=Marks(
         headers=(HeaderMark("x-title", r"^cline$"),),
         user_agent=(r"\bcline/",),
@@ -53,5 +54,24 @@ AGENT = Agent(
     workspace=(
         r"Working Directory:[ \t]*([^\r\n]+)",
         r"Current Working Directory[ \t]*(?:\(([^)\r\n]+)\)|:[ \t]*([^\r\n]+))",
+    ),
+    settings=(
+        Setting(
+            "text",
+            """\
+Base URL   http://127.0.0.1:8787/v1
+Model ID   MODEL
+""",
+            where="In the settings, with the provider *OpenAI Compatible*",
+        ),
+        Setting(
+            "sh",
+            "cline auth --provider openai --apikey … --modelid MODEL --baseurl http://127.0.0.1:8787/v1\n",
+            where="The command line",
+        ),
+    ),
+    limits=(
+        ("It names no session to a provider of this kind: put one into the address, `/s/NAME/v1`."),
+        "Its team's agents are not told from their leader: nothing in their requests says so.",
     ),
 )

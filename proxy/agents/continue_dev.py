@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks
+from proxy.agents import Agent, Marks, Setting, SidePrompt
 from rules_engine.families import ToolFamily, shell_family
 
 AGENT = Agent(
     name="continue",
+    title="Continue",
     marks=Marks(
         user_agent=(r"\bcontinue[/ -]",),
         prompt=(r"continue cli\b",),
@@ -37,4 +38,33 @@ AGENT = Agent(
         shell_family(("run_terminal_command", "bash"), ("command",)),
     ),
     workspace=(r"orking [Dd]irectory\s*:[ \t]*([^\r\n<]+)",),
+    side_prompts=(
+        # Its command line asks with its tools declared.
+        SidePrompt("compaction", r"\bconcise summary of our conversation so far\b", tools=True),
+    ),
+    settings=(
+        Setting(
+            "yaml",
+            """\
+models:
+  - name: ttsr
+    provider: openai
+    model: MODEL
+    apiBase: http://127.0.0.1:8787/v1
+    apiKey: …
+    roles: [chat, edit, apply]
+""",
+            where="In `~/.continue/config.yaml`",
+        ),
+    ),
+    limits=(
+        (
+            "What a second model applies (`edit_existing_file`) is matched as the sketch that the"
+            " first one wrote."
+        ),
+        (
+            "Completions while typing (`/completions` with a suffix, `/fim/completions`) are not "
+            "read."
+        ),
+    ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks
+from proxy.agents import Agent, Api, HeaderMark, Marks, Setting, SidePrompt
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="copilot",
+    title="Copilot in VS Code",
     marks=Marks(
         headers=(HeaderMark("x-interaction-type"), HeaderMark("openai-intent", "^conversation")),
         user_agent=(r"\bgithubcopilotchat/",),
@@ -45,4 +46,42 @@ AGENT = Agent(
     ),
     sub_agent=(HeaderMark("x-interaction-type", "subagent"),),
     workspace=(r"workspace_info>[\s\S]{0,400}?[-*][ \t]+((?:/|[A-Za-z]:[\\/])[^\r\n<]+)",),
+    side_prompts=(SidePrompt("title", r"\bpithy titles for chatbot conversations\b"),),
+    apis=(Api.CHAT, Api.RESPONSES),
+    settings=(
+        Setting(
+            "json",
+            """\
+[
+  {
+    "name": "ttsr",
+    "vendor": "customendpoint",
+    "models": [
+      {
+        "id": "MODEL",
+        "name": "MODEL through ttsr",
+        "url": "http://127.0.0.1:8787/v1/chat/completions",
+        "apiType": "chat-completions",
+        "toolCalling": true,
+        "maxInputTokens": 128000,
+        "maxOutputTokens": 16000
+      }
+    ]
+  }
+]
+""",
+            where="In `chatLanguageModels.json` (*Manage Language Models*, *Custom Endpoint*)",
+        ),
+    ),
+    limits=(
+        "Its own models do not come by here, only those that you bring.",
+        (
+            "With an address that ends in `/responses` it speaks the Responses API, which passes "
+            "through without rules."
+        ),
+        (
+            "What a second model applies (`insert_edit_into_file`) is matched as the sketch that "
+            "the first one wrote."
+        ),
+    ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks
+from proxy.agents import Agent, HeaderMark, Marks, Setting
 from rules_engine.families import ToolFamily, shell_family
 
 AGENT = Agent(
     name="deepseek-harness",
+    title="DeepSeek Harness",
     marks=Marks(
         headers=(HeaderMark("x-deepseek-harness-session-id"),),
         user_agent=(r"\bdeepseek-harness/",),
@@ -31,4 +32,17 @@ AGENT = Agent(
     ),
     session_headers=("x-deepseek-harness-session-id",),
     side_headers=(HeaderMark("x-deepseek-harness-compact", "1"),),
+    settings=(
+        Setting(
+            "sh",
+            "DEEPSEEK_BASE_URL=http://127.0.0.1:8787/v1 DEEPSEEK_API_KEY=… dsh\n",
+        ),
+    ),
+    limits=(
+        (
+            "Where its prompt names the directory is not known: put it into the address, "
+            "`/w/NAME/v1`."
+        ),
+        "Its Files API passes through.",
+    ),
 )

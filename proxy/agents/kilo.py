@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks
+from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt
 
 AGENT = Agent(
     name="kilo",
+    title="Kilo",
+    fork_of="opencode",
     marks=Marks(
         headers=(HeaderMark("x-kilo-session"), HeaderMark("x-title", r"^kilo code$")),
         user_agent=(r"\bkilo-code/",),
@@ -14,4 +16,16 @@ AGENT = Agent(
     session_headers=("x-session-id", "x-session-affinity", "x-kilo-session"),
     sub_agent=(HeaderMark("x-parent-session-id"),),
     workspace=(r"Working directory:[ \t]*([^\r\n]+)",),
+    side_prompts=(SidePrompt("title", r"\byou are a title generator\b"),),
+    settings=(
+        Setting(
+            "text",
+            """\
+Base URL   http://127.0.0.1:8787/v1
+Model ID   MODEL
+""",
+            where="In the settings, with the provider *OpenAI Compatible*",
+        ),
+    ),
+    limits=("Older versions are forks of Roo: recognised by their headers, with Roo's tools.",),
 )

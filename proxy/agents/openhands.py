@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks
+from proxy.agents import Agent, Api, Marks, Setting, SidePrompt
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="openhands",
+    title="OpenHands",
     marks=Marks(
-        prompt=(r"you are openhands\b",),
+        prompt=(r"you are openhands\b", r"context-aware state summary for an interactive agent\b"),
         tools=(frozenset({"file_editor", "terminal"}),),
     ),
     families=(
@@ -35,4 +36,20 @@ AGENT = Agent(
         shell_family(("terminal", "execute_bash"), ("command",)),
     ),
     session_headers=("x-litellm-session-id",),
+    session_body=("prompt_cache_key",),
+    side_prompts=(SidePrompt("compaction", r"\bcontext-aware state summary\b"),),
+    apis=(Api.CHAT, Api.RESPONSES),
+    settings=(
+        Setting(
+            "sh",
+            """\
+export LLM_MODEL=openai/MODEL LLM_BASE_URL=http://127.0.0.1:8787/v1 LLM_API_KEY=…
+openhands
+""",
+        ),
+    ),
+    limits=(
+        "Sub-agents are not told from their parent: nothing in their requests says so.",
+        "Some models make it speak the Responses API, which passes through without rules.",
+    ),
 )

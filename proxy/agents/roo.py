@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks
+from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="roo",
+    title="Roo Code",
     marks=Marks(
         headers=(HeaderMark("x-roo-task-id"), HeaderMark("x-title", r"^roo code$")),
         user_agent=(r"\broocode/",),
@@ -36,5 +37,29 @@ AGENT = Agent(
         shell_family(("execute_command",), ("command",)),
     ),
     session_headers=("session_id", "x-roo-task-id"),
-    workspace=(r"Current Workspace Directory \(([^)\r\n]+)\)",),
+    side_prompts=(
+        SidePrompt("compaction", r"\bsummary of the conversation so far\b", tools=True),
+        SidePrompt("compaction", r"\btasked with summari[sz]ing conversations\b", tools=True),
+    ),
+    workspace=(
+        r"Current Workspace Directory \(([^)\r\n]+)\)",
+        r"Current Workspace Directory:[ \t]*([^\r\n]+)",
+    ),
+    settings=(
+        Setting(
+            "text",
+            """\
+Base URL   http://127.0.0.1:8787/v1
+Model ID   MODEL
+""",
+            where="In the settings, with the provider *OpenAI Compatible*",
+        ),
+    ),
+    limits=(
+        (
+            "To a provider of this kind it names no session, so that subtasks are not told from "
+            "tasks either."
+        ),
+        "Elements inside an argument (several files in one `apply_diff`) are not taken apart.",
+    ),
 )

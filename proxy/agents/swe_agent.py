@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks
+from proxy.agents import Agent, Marks, Setting
 from rules_engine.families import ToolFamily, shell_family
 
 AGENT = Agent(
     name="swe-agent",
+    title="SWE-agent",
     marks=Marks(
         prompt=(r"autonomous programmer\b",),
         tools=(
@@ -35,5 +36,24 @@ AGENT = Agent(
         ToolFamily(("edit",), ("edit",), added=("replacement_text",)),
         ToolFamily(("insert",), ("edit",), added=("text",)),
         shell_family(("bash",), ("command",)),
+    ),
+    settings=(
+        Setting(
+            "sh",
+            """\
+sweagent run --agent.model.name=openai/MODEL \\
+  --agent.model.api_base=http://127.0.0.1:8787/v1 …
+""",
+        ),
+    ),
+    limits=(
+        (
+            "Its windowed tools name no file, so that a scope with a glob does not hold for them:"
+            " `tool:edit` does."
+        ),
+        (
+            "Commands in the text (`thought_action` and other parsers) are text: only "
+            "mini-swe-agent's are read."
+        ),
     ),
 )

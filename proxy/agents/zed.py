@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks, Taught
+from proxy.agents import Agent, Api, Marks, Setting, Taught
 from rules_engine.families import ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="zed",
+    title="Zed",
     marks=Marks(
         user_agent=(r"\bzed/",),
+        prompt=(r"you are the zed coding agent\b",),
         tools=(
             frozenset({"edit_file", "terminal", "diagnostics"}),
             frozenset({"streaming_edit_file"}),
@@ -35,5 +37,33 @@ AGENT = Agent(
     ),
     # An edit by description: a request of its own, answered in prose, whose prompt has the path.
     prose_formats=(Taught(r"\bcontent wrapped in triple backticks\b", (ProseFormat.WHOLE_FILE,)),),
-    prose_path=(r"<file_path>\s*([^<\r\n]{1,500}?)\s*</file_path>",),
+    prose_path=(r"<file_(?:path|to_edit)>\s*([^<\r\n]{1,500}?)\s*</file_(?:path|to_edit)>",),
+    session_body=("prompt_cache_key",),
+    workspace=(
+        r"urrent project contains the following root directories:\s*-[ \t]*`?([^`\r\n]+)`?",
+    ),
+    apis=(Api.CHAT, Api.RESPONSES),
+    settings=(
+        Setting(
+            "json",
+            """\
+{
+  "language_models": {
+    "openai_compatible": {
+      "ttsr": {
+        "api_url": "http://127.0.0.1:8787/v1",
+        "available_models": [{ "name": "MODEL", "max_tokens": 128000 }]
+      }
+    }
+  }
+}
+""",
+            where="In `settings.json`",
+        ),
+    ),
+    limits=(
+        "It names its thread only to models that are marked for it.",
+        "Its sub-agents are not told from their parent: nothing in their requests says so.",
+        "With models set to the Responses API it passes through without rules.",
+    ),
 )

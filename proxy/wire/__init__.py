@@ -29,7 +29,8 @@ class Watching(StrEnum):
 class WireRequest:
     """What the proxy needs to know of a request; `body` is as received.
 
-    tools: declared tool names. forced_tool: the request names the tool that must be called.
+    tools: declared tool names. forced_tool: the request names the tool that must be called;
+    tools_off: it lets none be called.
     structured: the answer must be one document (JSON schema, grammar, prefix completion).
     hints: body values that may name the conversation, by dotted key.
     prefix: the conversation ends on an assistant message that the model is to continue.
@@ -47,6 +48,7 @@ class WireRequest:
     messages: tuple[Message, ...]
     hints: tuple[tuple[str, str], ...] = ()
     watching: Watching = Watching.ACTING
+    tools_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

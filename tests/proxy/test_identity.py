@@ -63,6 +63,17 @@ def test_exactly_one_agent_is_recognised_on_a_tie() -> None:
     assert recognise({}, NOTHING, two) == ANY_AGENT
 
 
+def test_among_equals_the_more_specific_agent_is_recognised() -> None:
+    """The prompt says first who it is; of declared tools the larger set shows it."""
+    prompt = RequestFacts(system="You are Cline.\nYour user also works with GitHub Copilot.")
+    assert recognise({}, prompt, AGENTS).name == "cline"
+    small = Agent("a", Marks(tools=(frozenset({"edit"}),)))
+    large = Agent("b", Marks(tools=(frozenset({"edit", "write"}),)))
+    for agents in ((small, large), (large, small)):
+        assert recognise({}, RequestFacts(tools=("edit", "write", "bash")), agents) == large
+        assert recognise({}, RequestFacts(tools=("edit",)), agents) == small
+
+
 @pytest.mark.parametrize(
     ("headers", "facts", "route", "session"),
     [
@@ -87,6 +98,14 @@ def test_session_is_what_names_it_most_surely(
 ) -> None:
     """Our own header, the path, the client's headers, then the body."""
     assert session_of(headers, facts, route, recognise(headers, facts, AGENTS)) == session
+
+
+def test_headers_that_name_a_session_have_an_order() -> None:
+    """Whoever asks: the first of them that is there counts."""
+    names = ANY_AGENT.session_headers
+    for at, name in enumerate(names):
+        headers = {name: "1", **dict.fromkeys(names[at + 1 :], "2")}
+        assert session_of(headers, NOTHING, NOWHERE, ANY_AGENT) == "1"
 
 
 def test_cache_key_alone_does_not_join_conversations() -> None:
@@ -147,6 +166,11 @@ def test_title_request_is_a_side_request() -> None:
         ({}, RequestFacts(system="You are a context summarization agent."), True),
         ({}, RequestFacts(system="You are a context summarization agent.", tools=("a",)), False),
         ({}, RequestFacts(last_user="Summarize our conversation", tools=("bash",)), False),
+        (
+            {},
+            RequestFacts(last_user="Summarize our conversation", tools=("a",), tools_off=True),
+            True,
+        ),
         ({}, RequestFacts(last_user="Write a title for my novel."), False),
         ({}, RequestFacts(last_user="x" * 400 + "Summarize our conversation"), False),
         ({"x-deepseek-harness-compact": "1"}, RequestFacts(tools=("bash",)), True),
@@ -171,6 +195,7 @@ def test_edits_in_prose_are_told_by_a_prompt_without_tools() -> None:
     assert seen({}, RequestFacts(system=taught)).prose_edits
     assert seen({}, RequestFacts(last_user="Use <old_text> and <new_text>.")).prose_edits
     assert not seen({}, RequestFacts(system=taught, tools=("bash",))).prose_edits
+    assert seen({}, RequestFacts(system=taught, tools=("bash",), tools_off=True)).prose_edits
     assert not seen({}, RequestFacts(system="Be nice.")).prose_edits
     whole = RequestFacts(system="Act as an expert software developer. Return whole files.")
     assert seen({}, whole).prose_edits
@@ -220,7 +245,7 @@ def test_workspace_is_where_the_agent_says_it_works(
 ) -> None:
     """Each agent's way of naming its directory is read, in the prompt or the first message."""
     facts = RequestFacts(system=system, first_user=first_user)
-    assert workspace_of(facts, BY_NAME.get(agent, ANY_AGENT)) == label
+    assert workspace_of({}, facts, BY_NAME.get(agent, ANY_AGENT)) == label
 
 
 def test_workspace_of_the_request_goes_before_the_prompt() -> None:

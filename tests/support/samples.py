@@ -20,12 +20,14 @@ from rules_engine.families import ProseFormat
 class Request:
     """One request, as far as it says who sent it; then what is to be read out of that.
 
-    declared: the tools that it declares. formats, path: the edits that its answer may hold.
+    declared: the tools that it declares; tools_off: it lets none be called.
+    formats, path: the edits that its answer may hold.
     """
 
     headers: tuple[tuple[str, str], ...] = ()
     system: str = ""
     declared: tuple[str, ...] = ()
+    tools_off: bool = False
     first_user: str = ""
     last_user: str = ""
     hints: tuple[tuple[str, str], ...] = ()

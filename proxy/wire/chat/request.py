@@ -44,6 +44,7 @@ def read(body: bytes) -> WireRequest:
         include_usage=asks_for_usage(root),
         tools=_tool_names(root),
         forced_tool=_forces_tool(root.get("tool_choice")) or _forces_tool(root.get(LEGACY)),
+        tools_off="none" in (root.get("tool_choice"), root.get(LEGACY)),
         structured=prefix or is_structured(root),
         prefix=prefix,
         messages=tuple(_message(message) for message in messages),

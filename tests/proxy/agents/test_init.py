@@ -58,7 +58,8 @@ def test_patterns_compile_and_headers_are_lower_case(agent: Agent) -> None:
     """Every pattern is a regular expression; every header name is as servers give it."""
     marks = (*agent.marks.headers, *agent.sub_agent, *agent.side_headers)
     patterns = [mark.pattern for mark in marks]
-    patterns += [*agent.marks.user_agent, *agent.marks.prompt, *agent.side_prompts]
+    patterns += [*agent.marks.user_agent, *agent.marks.prompt]
+    patterns += [*agent.sub_prompts, *(side.pattern for side in agent.side_prompts)]
     for pattern in patterns:
         re.compile(pattern)
     taught = [each.pattern.replace("\\W", "") for each in agent.prose_formats]

@@ -26,6 +26,7 @@ POLICY = TenantPolicy(secret=b"", loopback=True)
 def identified(request: Request) -> Identity:
     facts = RequestFacts(
         tools=request.declared,
+        tools_off=request.tools_off,
         system=request.system,
         first_user=request.first_user,
         last_user=request.last_user,

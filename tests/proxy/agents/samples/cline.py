@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from rules_engine.families import ProseFormat
 from tests.support.samples import Added, Samples, call, seen
 
 SAMPLES = Samples(
     requests=(
-        seen(system="You are Cline, a software engineer."),
+        seen(
+            system="You are Cline, a software engineer.\n# Env\nWorking Directory: /w/p\n",
+            workspace="/w/p",
+        ),
         seen(declared=("editor", "run_commands")),
+        seen({"x-title": "Cline", "x-task-id": "1"}, session="1"),
+        # Without native tools.
+        seen(
+            system="You are Cline. Use <write_to_file> with <path> and <content>.",
+            formats=frozenset({ProseFormat.ELEMENTS}),
+        ),
     ),
     calls=(
         call("editor", {"path": "a.ts", "new_text": "x"}, Added("a.ts", "x", "edit write")),

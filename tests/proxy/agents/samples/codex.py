@@ -9,6 +9,41 @@ SAMPLES = Samples(
         seen({"originator": "codex_exec"}),
         seen({"user-agent": "codex_cli_rs/0.171.0"}),
         seen(system="You are a coding agent running in the Codex CLI."),
+        seen(
+            {
+                "originator": "codex_exec",
+                "session-id": "s",
+                "x-codex-turn-metadata": (
+                    '{"session_id": "s", "thread_id": "t", "request_kind": "turn",'
+                    ' "workspaces": {"/w/p": {"branch": "main"}}}'
+                ),
+            },
+            session="t",
+            workspace="/w/p",
+        ),
+        seen(
+            {"originator": "codex_exec", "x-codex-turn-metadata": '{"parent_thread_id": "t"}'},
+            role="sub",
+        ),
+        seen({"originator": "codex_exec", "x-openai-subagent": "review"}, role="sub"),
+        seen({"originator": "codex_exec", "x-openai-subagent": "compact"}, role="sub", side=True),
+        seen(
+            {"originator": "codex_exec", "x-codex-turn-metadata": '{"request_kind":"prewarm"}'},
+            side=True,
+        ),
+        seen(
+            {"originator": "codex_exec", "x-client-request-id": "t"},
+            first_user="<environment_context>\n<cwd>/w/p</cwd>\n</environment_context>",
+            hints=(("prompt_cache_key", "t"),),
+            session="t",
+            workspace="/w/p",
+        ),
+        seen(
+            {"originator": "codex_exec"},
+            first_user="any",
+            hints=(("prompt_cache_key", "t"),),
+            session="t",
+        ),
     ),
     calls=(
         call(

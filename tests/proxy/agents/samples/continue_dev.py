@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from rules_engine.families import ProseFormat
 from tests.support.samples import Added, Samples, call, seen
 
 SAMPLES = Samples(
     requests=(
         seen(declared=("create_new_file", "edit_existing_file")),
-        seen(system="You are an agent in the Continue CLI."),
+        seen(
+            system="You are an agent in the Continue CLI.\n<env>\nWorking directory: C:\\w\\p\n",
+            declared=("Edit",),
+            workspace="C:\\w\\p",
+        ),
+        # Its tools stay declared.
+        seen(
+            system="You are an agent in the Continue CLI.",
+            declared=("Edit", "Bash"),
+            last_user="Please provide a concise summary of our conversation so far, capturing it.",
+            side=True,
+        ),
+        seen(
+            {"user-agent": "Continue/1.3"},
+            system="TOOL_NAME: edit_existing_file\nBEGIN_ARG: filepath\nEND_ARG",
+            formats=frozenset({ProseFormat.ARGUMENT_LINES}),
+        ),
     ),
     calls=(
         call("create_new_file", {"filepath": "a.ts", "contents": "x"}, Added("a.ts", "x", "write")),

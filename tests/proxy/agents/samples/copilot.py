@@ -7,8 +7,18 @@ from tests.support.samples import Added, Samples, call, seen
 SAMPLES = Samples(
     requests=(
         seen({"x-interaction-type": "conversation-agent"}),
+        seen({"x-interaction-type": "conversation-subagent"}, role="sub"),
         seen({"user-agent": "GitHubCopilotChat/0.40"}),
-        seen(declared=("replace_string_in_file", "run_in_terminal")),
+        seen(
+            declared=("replace_string_in_file", "run_in_terminal"),
+            first_user="<workspace_info>\nfolders:\n- /w/p\n</workspace_info>",
+            workspace="/w/p",
+        ),
+        seen(
+            {"user-agent": "GitHubCopilotChat/0.40"},
+            system="You are an expert in crafting pithy titles for chatbot conversations.",
+            side=True,
+        ),
     ),
     calls=(
         call(

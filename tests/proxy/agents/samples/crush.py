@@ -6,8 +6,28 @@ from tests.support.samples import Added, Samples, call, seen
 
 SAMPLES = Samples(
     requests=(
-        seen(system="You are Crush, a terminal agent."),
+        seen(
+            {"x-session-id": "5f", "x-session-affinity": "5f"},
+            system="You are Crush, a terminal agent.\n<env>\nWorking directory: /w/p\n</env>",
+            session="5f",
+            workspace="/w/p",
+        ),
         seen(declared=("multiedit", "view", "bash", "write")),
+        seen(
+            system="You are an agent for Crush. Given the user's prompt, answer.",
+            declared=("glob", "view"),
+            role="sub",
+        ),
+        seen(
+            {"user-agent": "Charm-Fantasy/0.9"},
+            system="The conversation context above needs to be compacted. Summarize it.",
+            side=True,
+        ),
+        seen(
+            {"user-agent": "Charm-Fantasy/0.9"},
+            system="You will generate a short title based on the first message of the user.",
+            side=True,
+        ),
     ),
     calls=(
         call("write", {"file_path": "a.go", "content": "x"}, Added("a.go", "x")),

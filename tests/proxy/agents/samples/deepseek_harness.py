@@ -6,14 +6,15 @@ from tests.support.samples import Added, Samples, call, seen
 
 SAMPLES = Samples(
     requests=(
-        seen({"x-deepseek-harness-session-id": "s"}, session="s"),
+        seen({"user-agent": "deepseek-harness/1"}),
+        seen({"x-deepseek-harness-session-id": "s"}, declared=("bash",), session="s"),
+        # A compaction has the tools of the conversation.
         seen(
             {"x-deepseek-harness-session-id": "s", "x-deepseek-harness-compact": "1"},
             declared=("bash",),
             session="s",
             side=True,
         ),
-        seen({"user-agent": "deepseek-harness/1"}),
     ),
     calls=(
         call("write", {"file_path": "a.ts", "content": "x"}, Added("a.ts", "x")),

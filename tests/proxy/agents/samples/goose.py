@@ -10,6 +10,21 @@ SAMPLES = Samples(
         seen({"goose-session-id": "s"}, session="s"),
         seen({"x-goose-session-id": "s"}, session="s"),
         seen(system="You are a general-purpose AI agent called goose."),
+        seen(
+            {"agent-session-id": "s"},
+            system="You are a specialized subagent within the goose AI framework.",
+            declared=("shell",),
+            role="sub",
+            session="s",
+        ),
+        *(
+            seen({"agent-session-id": "s"}, session="s", side=True, system=system)
+            for system in (
+                "Generate a short title (four words or less) for this conversation.",
+                "Provide a concise description of this session in four words or less.",
+                "The messages above are a conversation to summarize. Create a checkpoint.",
+            )
+        ),
     ),
     calls=(
         call("write", {"path": "a.py", "content": "x"}, Added("a.py", "x")),

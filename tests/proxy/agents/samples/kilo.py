@@ -9,6 +9,14 @@ SAMPLES = Samples(
         seen({"x-kilo-session": "s"}, session="s"),
         seen({"user-agent": "Kilo-Code/7"}),
         seen({"x-title": "Kilo Code"}),
+        seen(
+            {"user-agent": "Kilo-Code/7", "x-session-id": "b", "x-parent-session-id": "a"},
+            system="You are Kilo.\n<env>\n  Working directory: /w/p\n</env>",
+            role="sub",
+            session="b",
+            workspace="/w/p",
+        ),
+        seen({"user-agent": "Kilo-Code/7"}, system="You are a title generator.", side=True),
     ),
     calls=(call("write", {"content": "x", "filePath": "a.ts"}, Added("a.ts", "x")),),
 )

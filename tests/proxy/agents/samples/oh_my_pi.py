@@ -7,8 +7,27 @@ from tests.support.samples import Added, Samples, call, raw_call, seen
 SAMPLES = Samples(
     requests=(
         seen({"user-agent": "oh-my-pi/18"}),
-        seen(system="You are an agent of oh-my-pi."),
+        seen(
+            {"session_id": "s"},
+            system="You are an agent of oh-my-pi.\nThe current working directory is '/w/p'.",
+            declared=("edit",),
+            session="s",
+            workspace="/w/p",
+        ),
         seen(declared=("edit", "ast_edit", "bash")),
+        seen(
+            {"user-agent": "oh-my-pi/18"},
+            system="A piece of work assigned by your direct parent agent.",
+            declared=("edit", "yield"),
+            hints=(("prompt_cache_key", "k"),),
+            role="sub",
+            session="k",
+        ),
+        seen(
+            {"user-agent": "oh-my-pi/18"},
+            system="Write a ~5 word title using only the task in the next message.",
+            side=True,
+        ),
     ),
     calls=(
         call("write", {"path": "a.rs", "content": "x"}, Added("a.rs", "x")),

@@ -8,7 +8,29 @@ SAMPLES = Samples(
     requests=(
         seen({"user-agent": "opencode/1.18.33 ai-sdk/2"}),
         seen({"x-opencode-session": "ses_1"}, session="ses_1"),
-        seen(system="You are opencode, a coding tool."),
+        seen(
+            {"x-session-id": "ses_2", "x-parent-session-id": "ses_1", "user-agent": "opencode/1"},
+            declared=("edit", "bash"),
+            role="sub",
+            session="ses_2",
+        ),
+        seen(
+            system="You are opencode.\n<env>\n  Working directory: /home/u/p\n</env>",
+            workspace="/home/u/p",
+        ),
+        # The title has the session of the conversation.
+        seen(
+            {"x-session-affinity": "ses_1", "user-agent": "opencode/1"},
+            system="You are a title generator. You output ONLY a thread title.",
+            last_user="Generate a title for this conversation:\n",
+            session="ses_1",
+            side=True,
+        ),
+        seen(
+            {"user-agent": "opencode/1"},
+            system="You are a helpful AI assistant tasked with summarizing conversations.",
+            side=True,
+        ),
     ),
     calls=(
         call("write", {"content": "x", "filePath": "/w/a.ts"}, Added("/w/a.ts", "x")),

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from rules_engine.families import ProseFormat
 from tests.support.samples import Added, Samples, call, seen
 
 SAMPLES = Samples(
     requests=(
-        seen(system="You are OpenHands agent."),
-        seen(declared=("file_editor", "terminal")),
+        seen(
+            {"x-litellm-session-id": "c"},
+            system="You are OpenHands agent.",
+            hints=(("prompt_cache_key", "c"),),
+            session="c",
+        ),
+        seen(
+            declared=("file_editor", "terminal"),
+            first_user="any",
+            hints=(("prompt_cache_key", "c"),),
+            session="c",
+        ),
+        seen(
+            {"x-litellm-session-id": "c"},
+            system="You are maintaining a context-aware state summary for an interactive agent.",
+            session="c",
+            side=True,
+        ),
+        seen(
+            system="You are OpenHands agent. Call tools so: <function=example>",
+            formats=frozenset({ProseFormat.FUNCTIONS}),
+        ),
     ),
     calls=(
         call(

@@ -10,6 +10,18 @@ SAMPLES = Samples(
     requests=(
         seen(QWEN),
         seen(system="You are Qwen Code, an agent."),
+        seen(
+            QWEN,
+            first_user="I'm currently working in the directory: /w/p\nHere is the folder",
+            hints=(("metadata.sessionId", "m"),),
+            session="m",
+            workspace="/w/p",
+        ),
+        seen(
+            QWEN,
+            first_user="I'm currently working in the following directories:\n  - /w/p\n  - /w/q",
+            workspace="/w/p",
+        ),
         # What it asks beside the conversation declares no tools and has prompts of its own.
         *(
             seen(QWEN, system=system, side=True)

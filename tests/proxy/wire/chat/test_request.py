@@ -152,6 +152,14 @@ def test_forced_tool_is_told(keys: dict[str, Any], forced: bool) -> None:  # noq
     assert request(**keys).forced_tool is forced
 
 
+@pytest.mark.parametrize("key", ["tool_choice", "function_call"])
+def test_tools_that_may_not_be_called_are_told(key: str) -> None:
+    """They are declared all the same: it keeps the beginning of the prompt as it was."""
+    assert request(**{key: "none"}).tools_off
+    assert not request(**{key: "auto"}).tools_off
+    assert not request().tools_off
+
+
 @pytest.mark.parametrize(
     "keys",
     [
