@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from proxy.views import Edit, Insert, Merge, Restore, Strip
 from proxy.wire.chat.reasoning import LIST_FIELDS, TEXT_FIELDS, is_thinking
 from proxy.wire.openai.channel import whole
-from proxy.wire.openai.spans import RawObject, Span, elements, member, outline, render_array
-from proxy.wire.openai.tolerant import read_json
+from proxy.wire.openai.spans import RawObject, Span, elements, render_array, value_of
+from proxy.wire.openai.tolerant import quoted, read_json
 
 _GAP = "\n\n"
 
@@ -38,11 +37,10 @@ def apply(body: bytes, edits: Sequence[Edit]) -> bytes:
 
 def _messages(body: bytes) -> list[Span]:
     """Answer with where the messages stand; of duplicate keys the last one counts."""
-    outer, inner = outline(body)
-    keyed = [one for one in (member(body, span) for span in outer) if one.key == "messages"]
-    if not keyed or keyed[-1].value[0] not in inner:
+    _, spans = value_of(body, "messages")
+    if spans is None:
         raise ValueError("the body has no messages")
-    return inner[keyed[-1].value[0]]
+    return spans
 
 
 def _assembled(
@@ -174,11 +172,3 @@ def _string_key(value: object, keys: tuple[str, ...]) -> str:
     if not isinstance(value, dict):
         return ""
     return next((key for key in keys if isinstance(value.get(key), str) and value[key]), "")
-
-
-def quoted(text: str) -> bytes:
-    """Write a JSON string; a lone surrogate of the client's stays what it was, as an escape."""
-    try:
-        return json.dumps(text, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(text).encode()

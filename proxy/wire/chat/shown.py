@@ -1,42 +1,30 @@
-"""What the client has got so far of the one answer."""
+"""What the client has got so far of the one chat answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from proxy.wire import Decoded
 from proxy.wire.chat.calls import delta_of, entries_of
 from proxy.wire.openai.chunk import JsonObject, choices
-from proxy.wire.openai.envelope import Envelope
-from rules_engine.events import FinishReason, TextDelta, ToolOpened
-
-_CHUNK = "chat.completion.chunk"
-_MADE = "chatcmpl-ttsr"
+from proxy.wire.openai.shown import Shown
+from rules_engine.events import ToolOpened
 
 
 @dataclass(slots=True)
-class Shown:
-    """Notes on the client's stream, and what every chunk behind the first attempt must agree with.
+class ChatShown(Shown):
+    """Notes on the client's chat stream.
 
-    model: the request's, for an answer of which nothing came from upstream.
     indices: the least tool index that is still free.
     """
 
-    model: str
-    who: Envelope = field(init=False)
     role: bool = False
-    text: bool = False
     calls: bool = False
     indices: int = 0
-    finish: bool = False
-    done: bool = False
-
-    def __post_init__(self) -> None:
-        self.who = Envelope(_CHUNK, _MADE, self.model)
 
     @property
     def curious(self) -> bool:
-        """The next raw chunk may still say who answers."""
+        """The next raw chunk may still say who answers, or whose role it is."""
         return not (self.role and self.who.named) and not self.who.weary
 
     def look(self, chunk: JsonObject) -> None:
@@ -49,24 +37,18 @@ class Shown:
                 index = entry.get("index")
                 self.indices = max(self.indices, index + 1 if isinstance(index, int) else 0)
 
-    def hear(self, decoded: Decoded, without: frozenset[tuple[int, int]]) -> bool:
+    def hear_calls(self, decoded: Decoded, without: frozenset[tuple[int, int]]) -> bool:
         """Note that an event of the first attempt went out, but for the calls `without`.
 
         Answers whether a call opened in it.
         """
-        self.done = self.done or decoded.done
-        opened = False
-        for event in decoded.events:
-            if isinstance(event, TextDelta):
-                self.text = self.text or bool(event.text)
-            elif isinstance(event, FinishReason):
-                self.finish = True
-            elif isinstance(event, ToolOpened):
-                opened = True
-                if (event.choice, event.call) not in without:
-                    self.calls = True
-                    self.indices = max(self.indices, event.call + 1)
-        return opened
+        self.hear(decoded)
+        opened = [event for event in decoded.events if isinstance(event, ToolOpened)]
+        for event in opened:
+            if (event.choice, event.call) not in without:
+                self.calls = True
+                self.indices = max(self.indices, event.call + 1)
+        return bool(opened)
 
     def stamp(self, chunk: JsonObject) -> JsonObject:
         """Give the next chunk the identity of this answer, and the role if it is due."""

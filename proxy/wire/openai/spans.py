@@ -96,6 +96,18 @@ def members(data: bytes) -> list[Member]:
     return [member(data, span) for span in elements(data)]
 
 
+def value_of(data: bytes, key: str) -> tuple[Span, list[Span] | None]:
+    """Answer with where an object's value stands, and its elements where it is a container.
+
+    Of duplicate keys the last one counts. Raises ValueError where there is none.
+    """
+    outer, inner = outline(data)
+    found = [each.value for each in (member(data, span) for span in outer) if each.key == key]
+    if not found:
+        raise ValueError(f"the object has no {key}")
+    return found[-1], inner.get(found[-1][0])
+
+
 class RawObject:
     """A JSON object whose values are kept as bytes; only those that are set are new."""
 

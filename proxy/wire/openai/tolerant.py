@@ -52,6 +52,14 @@ def write_json(value: Any) -> str:
         return ""
 
 
+def quoted(text: str) -> bytes:
+    """Write a JSON string; a lone surrogate of the client's stays what it was, as an escape."""
+    try:
+        return json.dumps(text, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(text).encode()
+
+
 def objects(value: Any) -> list[dict[str, Any]]:
     """Give the objects of a list; whatever else stands in it, or instead of it, is none."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
