@@ -69,6 +69,17 @@ def outcomes(hits: Sequence[Hit]) -> list[tuple[Hit, Action, str]]:
     return rows
 
 
+def untold(hits: Sequence[Hit]) -> list[tuple[Hit, Action, str]]:
+    """What the audit says of an answer's hits where no later request can be told of them."""
+    rows = []
+    for hit in hits:
+        if hit.exhausted:
+            rows.append((hit, Action.EXHAUSTED, "released, and nothing can be told later"))
+        else:
+            rows.append((hit, Action.OBSERVED, "nothing can be told later"))
+    return rows
+
+
 def apart(refuse: Refuse) -> tuple[list[Hit], list[Hit]]:
     """The hits for which calls are refused, and those that are merely told along."""
     refused = [hit for hit in refuse.hits if hit.call in refuse.refused]

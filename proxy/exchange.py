@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of
+from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
 from proxy.pending import Pending
 from proxy.quirks import Profile
@@ -196,7 +196,7 @@ class Exchange:
         if self._whole() and self.turn.released and not self._profile.forbid_reasoning:
             pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
         injected = pending.splice.before or pending.splice.tool_notes or pending.splice.after
-        if self.unplaceable or not injected:
+        if self.unplaceable or not (injected and self._request.anchored):
             return None
         return pending.finish(self.client_message().text, head=left)
 
@@ -473,8 +473,10 @@ class Exchange:
             for hit in hits:
                 self._see(step, (hit,), reminder_of(hit), "the answer broke off")
             return
-        self.pending = reminded(self.pending, hits, self._reminders)
-        for hit, action, outcome in outcomes(hits):
+        if self._request.anchored:
+            self.pending = reminded(self.pending, hits, self._reminders)
+        rows = outcomes(hits) if self._request.anchored else untold(hits)
+        for hit, action, outcome in rows:
             self._see(step, (hit,), action, outcome)
 
 

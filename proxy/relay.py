@@ -188,7 +188,9 @@ class Relay:
     async def _find(self, who: Identity, asked: WireRequest, *, known: bool) -> _Found:
         spine = conversation.spine(asked.messages)
         matches: Matches | None = NO_MATCHES
-        if not known:
+        if not asked.anchored:
+            pass  # without a ledger nothing is missed
+        elif not known:
             matches = None
         elif asked.watching is Watching.ACTING and not self._services.settings.dry_run:
             # In a dry run even what was spliced before stays away.
@@ -228,7 +230,8 @@ class Relay:
 
     def _layers(self, asked: WireRequest, who: Identity, rules: RuleSet) -> tuple[Edit, ...]:
         """What stands in the system prompt; side requests and dry runs get nothing."""
-        if who.side or self._services.settings.dry_run or asked.watching is not Watching.ACTING:
+        placeable = asked.anchored and asked.watching is Watching.ACTING
+        if who.side or self._services.settings.dry_run or not placeable:
             return ()
         prompt = "\n".join(message.text for message in _prompt(asked.messages))
         text = rulebook.layers(rules, prompt, tools=bool(asked.tools))

@@ -34,6 +34,7 @@ class WireRequest:
     structured: the answer must be one document (JSON schema, grammar, prefix completion).
     hints: body values that may name the conversation, by dotted key.
     prefix: the conversation ends on an assistant message that the model is to continue.
+    anchored: what a turn leaves can be found again in later requests, as they repeat its answer.
     """
 
     body: bytes
@@ -49,6 +50,7 @@ class WireRequest:
     hints: tuple[tuple[str, str], ...] = ()
     watching: Watching = Watching.ACTING
     tools_off: bool = False
+    anchored: bool = True
 
 
 @dataclass(frozen=True, slots=True)

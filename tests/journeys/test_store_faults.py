@@ -21,6 +21,8 @@ from proxy.patience import Patience
 from proxy.server import Server, bound_socket
 from tests.support.agent import Agent, agent_at, sent, write_rules
 from tests.support.chat import chat_reply
+from tests.support.completions import text_reply
+from tests.support.grammar import answer
 from tests.support.proxy import settings_for, until
 from tests.support.rules import rule_text
 from tests.support.upstream import ScriptedUpstream
@@ -162,6 +164,21 @@ async def test_unreadable_ledger_sends_the_request_unspliced_and_unarmed(
         newest, unledgered, first = await rows(agent, 3)
     assert len(upstream.exchanges) == 4
     assert [row["unledgered"] for row in (first, unledgered, newest)] == [False, True, False]
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+@pytest.mark.parametrize("fault", UNREADABLE, ids=names)
+async def test_plain_completion_needs_no_ledger(
+    upstream: ScriptedUpstream, tmp_path: Path, fault: Fault, mode: str
+) -> None:
+    """Nothing is looked up for it and nothing is left by it, so rules act all the same."""
+    upstream.script(text_reply("A ", "FORBIDDEN"), text_reply("B"))
+    async with agent_over(upstream, tmp_path, failMode=mode) as agent:
+        await ready(agent)
+        with fault(tmp_path / "state" / "ttsr.db"):
+            body = {"model": "m", "prompt": "hi", "stream": True}
+            got = await agent.http.post(f"{agent.proxy.url}/completions", json=body)
+            assert answer(got.content).text == "A \n\nB"
 
 
 @pytest.mark.parametrize("fault", UNREADABLE, ids=names)

@@ -51,6 +51,22 @@ def check_stream(
     return wrong
 
 
+def check_completion(stream: bytes, *, include_usage: bool, complete: bool = True) -> list[str]:
+    """List what is wrong with the stream of a plain completion; empty if nothing is."""
+    datas, wrong = _framed(stream)
+    chunks = [json.loads(data) for data in datas if data != DONE]
+    wrong += _after_end(datas) + _identities(chunks) + _finishes(chunks, complete=complete)
+    if complete and DONE not in datas:
+        wrong.append("no end mark")
+    wrong += _usages(chunks)
+    if not include_usage and any(chunk.get("usage") for chunk in chunks):
+        wrong.append("usage that nobody asked for")
+    choices = [choice for chunk in chunks for choice in chunk.get("choices") or ()]
+    wrong += [f"choice {c!r}" for c in choices if not isinstance(c.get("text"), str) or c["index"]]
+    kinds = {chunk["object"] for chunk in chunks if "choices" in chunk}
+    return wrong if kinds <= {"text_completion"} else [*wrong, f"objects {kinds}"]
+
+
 def answer(stream: bytes) -> Answer:
     """Put a stream together, calls by index."""
     out = Answer()
@@ -69,7 +85,7 @@ def answer(stream: bytes) -> Answer:
 
 def _add(out: Answer, choice: dict[str, Any]) -> None:
     delta = choice.get("delta") or {}
-    out.text += delta.get("content") or ""
+    out.text += delta.get("content") or choice.get("text") or ""
     out.reasoning += delta.get("reasoning_content") or ""
     out.finish = choice.get("finish_reason") or out.finish
     old = delta.get("function_call")
