@@ -39,8 +39,8 @@ class Glob:
 
     @property
     def malformed(self) -> bool:
-        """Whether it can match nothing because it cannot be read."""
-        return _compiled(self.pattern) is None
+        """Whether it can match nothing: it cannot be read, or stands for no text at all."""
+        return not _compiled(self.pattern)
 
     def matches(self, candidates: Iterable[str]) -> bool:
         """Whether one of a path's candidates, or its base name, matches."""

@@ -132,7 +132,9 @@ FAULTS: Mapping[Code, Fault] = MappingProxyType(
             _W, "the reminder is blank or too long, so the body is used", "shorten it"
         ),
         Code.BAD_GLOB: Fault(
-            _E, "the glob is malformed and matches nothing", "balance its brackets and braces"
+            _E,
+            "the glob is malformed and matches nothing",
+            "balance its brackets and braces; a leading `!` has no meaning here",
         ),
         Code.BAD_SCOPE: Fault(
             _E,

@@ -114,9 +114,10 @@ class Rule:
 
     def may_watch(self, surface: Surface, tool_names: tuple[str, ...] = ()) -> bool:
         """Whether the rule could watch the output, its path (and a missing name) unknown."""
-        if self.globs and surface is not Surface.TOOL:
-            return False
-        return may_admit(self.scope, surface, tool_names)
+        return may_admit(self.scope, surface, tool_names) and (
+            not self.globs
+            or (surface is Surface.TOOL and not all(glob.malformed for glob in self.globs))
+        )
 
     def admits_agent(self, agent: str) -> bool:
         """Whether the rule is for the agent of this role; roles are compared in lower case."""

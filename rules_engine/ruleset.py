@@ -254,7 +254,7 @@ def _compile_structures(
 ) -> tuple[tuple[StructureTrigger, ...], tuple[Problem, ...]]:
     """Compile each structure alone; where no tool is watched there is no source to search."""
     line = rule.lines.get("astCondition")
-    if rule.ast_conditions and not rule.may_watch(Surface.TOOL):
+    if rule.ast_conditions and not any(token.surface is Surface.TOOL for token in rule.scope):
         problem = Problem(Code.STRUCTURE_WITHOUT_TOOL, rule.path, "astCondition", line)
         return (), (problem,)
     named = _languages(rule)
@@ -269,7 +269,8 @@ def _compile_structures(
                 problems.append(problem)
             case trigger:
                 triggers.append(trigger)
-    return tuple(triggers), tuple(problems)
+    # Globs that match nothing are problems already; without them the rule has no structures.
+    return tuple(triggers) if rule.may_watch(Surface.TOOL) else (), tuple(problems)
 
 
 def _languages(rule: Rule) -> frozenset[str]:

@@ -106,6 +106,8 @@ def may_admit(
     """
     names = {name.lower() for name in tool_names}
     return any(
-        token.surface is surface and (token.tool is None or not names or token.tool in names)
+        token.surface is surface
+        and (token.tool is None or not names or token.tool in names)
+        and (token.glob is None or not token.glob.malformed)
         for token in tokens
     )

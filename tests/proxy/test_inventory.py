@@ -45,6 +45,20 @@ def test_reasons_are_those_of_the_rule_set(tmp_path: Path) -> None:
     assert reasons(found) == {"a": "disabled", "b": "no-trigger", "c": "invalid"}
 
 
+def test_rule_whose_globs_match_nothing_is_off_and_says_why(tmp_path: Path) -> None:
+    """`--why` names the glob; a rule with one glob that can match is in force."""
+    put(
+        tmp_path,
+        dead=rule_text("x", condition="a", globs=["{a", "!b"]),
+        lives=rule_text("x", condition="a", globs=["{a", "*.ts"]),
+    )
+    found = taken(tmp_path)
+    assert reasons(found) == {"dead": "invalid", "lives": None}
+    (entry,) = found.named("dead")
+    assert "invalid" in why(entry)
+    assert why(entry).count("the glob is malformed and matches nothing") == 2
+
+
 def test_files_that_are_no_rules_have_entries_too(tmp_path: Path) -> None:
     """Off, with what is wrong; one that is switched off by itself says so."""
     put(

@@ -69,6 +69,7 @@ def test_glob_matches_windows_paths() -> None:
         "{a,b}" * 20,
         "{" * 9,
         "a" * 1025,
+        "{,}",
     ],
 )
 def test_glob_malformed_matches_nothing(pattern: str) -> None:

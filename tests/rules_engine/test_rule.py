@@ -36,6 +36,12 @@ def test_rule_with_globs_never_watches_prose() -> None:
     assert not gated.watches(Surface.TOOL, ("edit",), ("a.md",))
 
 
+def test_rule_whose_globs_all_match_nothing_watches_nothing() -> None:
+    """One glob that can match is enough, of its own and of its scope."""
+    assert not rule(globs=(Glob("{a"), Glob("!b"))).may_watch(Surface.TOOL)
+    assert rule(globs=(Glob("{a"), Glob("b"))).may_watch(Surface.TOOL)
+
+
 def test_rule_gates_are_both_asked() -> None:
     """The glob of a scope token and the rule's own globs must both hold."""
     scope = (ScopeToken(Surface.TOOL, "edit", Glob("src/**")),)

@@ -74,6 +74,42 @@ def test_build_does_not_register_globs_on_prose_alone() -> None:
     assert shelves(built) == [(Bucket.INACTIVE, Reason.INVALID)]
 
 
+@pytest.mark.parametrize(
+    "frontmatter",
+    [
+        "condition: a\nglobs: '{a'",
+        "condition: a\nglobs: ['!*.ts', '[a', '{,}']",
+        "condition: a\nscope: 'tool:edit({a)'",
+        "condition: a\nscope: 'text, edit({a)'\nglobs: '*.ts'",
+        "condition: 'src/{a'",
+        "astCondition: eval($A)\nglobs: '{a'",
+        "astCondition: eval($A)\nscope: 'text, edit({a)'",
+    ],
+)
+def test_build_does_not_register_a_rule_whose_globs_match_nothing(frontmatter: str) -> None:
+    """It could never fire, and its file tells why: the globs are the problem, and nothing else."""
+    text = f"---\n{frontmatter}\n---\nDo not."
+    parsed, problems = parse_rule(text, "n", "n.md", "native")
+    assert parsed is not None
+    built = build([parsed], OPTIONS, problems)
+    assert built.live == ()
+    assert shelves(built) == [(Bucket.INACTIVE, Reason.INVALID)]
+    assert set(codes(built)) - {Code.GLOB_CONDITION} == {Code.BAD_GLOB}
+
+
+@pytest.mark.parametrize(
+    "frontmatter",
+    [
+        "condition: a\nglobs: ['{a', '*.ts']",
+        "condition: a\nscope: 'text, edit({a)'",
+        "condition: a\nscope: ['edit({a)', 'edit(*.ts)']",
+    ],
+)
+def test_build_registers_a_rule_that_one_glob_lets_fire(frontmatter: str) -> None:
+    """A malformed glob takes no other and no other surface with it."""
+    assert shelves(build([rule(frontmatter)], OPTIONS)) == [(Bucket.TTSR, None)]
+
+
 @pytest.mark.case(29)
 def test_build_takes_the_catch_all_of_paths_and_no_other_empty_match() -> None:
     """A pattern that matches the empty text is refused, but for our own catch-all."""

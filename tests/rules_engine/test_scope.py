@@ -98,6 +98,7 @@ def test_scope_reports_a_malformed_glob() -> None:
     scope, problems = parse_scope("edit({a)", file="r.md")
     assert [problem.code for problem in problems] == [Code.BAD_GLOB]
     assert not admits(scope, TOOL, ("edit",), ("a", "{a"))
+    assert not may_admit(scope, TOOL)
 
 
 def test_scope_admits_by_any_of_the_names_of_a_tool() -> None:
@@ -119,4 +120,5 @@ def test_scope_may_admit_ignores_paths_and_waits_for_names() -> None:
 def test_scope_never_raises(value: str) -> None:
     """Any text is tokens and problems, and a token that was read means itself."""
     for token in parse_scope(value, file="r.md")[0]:
-        assert may_admit((token,), token.surface, (token.tool,) if token.tool else ())
+        means = token.glob is None or not token.glob.malformed
+        assert may_admit((token,), token.surface, (token.tool,) if token.tool else ()) is means
