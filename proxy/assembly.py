@@ -34,6 +34,7 @@ from proxy.patience import Patience
 from proxy.relay import Relay, Services
 from proxy.routing import Target
 from proxy.scanner_cache import ScannerCache
+from proxy.settings_file import SettingsFile
 from proxy.store import StoreUnavailable
 from proxy.store.reopening import ReopeningStore
 from proxy.store.sqlite import SqliteStore
@@ -41,7 +42,7 @@ from proxy.upstream import Upstream
 from proxy.wire import WireApi
 from proxy.wire.chat import ChatApi
 from proxy.wire.completions import CompletionsApi
-from proxy.workspace import SettingsFile, WorkspaceOptions, Workspaces
+from proxy.workspace import WorkspaceOptions, Workspaces
 from rules_engine.ruleset import RuleSet
 from rules_engine.tools import ToolFamily
 
@@ -63,7 +64,7 @@ def assemble(
     """Build the whole app; raises ConfigError for settings that cannot be used.
 
     `home`: where the user's own rules are looked for, instead of the user's home directory.
-    `follow`: the settings file whose `ttsr` block is read again when it changes.
+    `follow`: the settings' file, whose `ttsr` block is read again when it changes.
     `wire`: reads and writes chat requests, instead of `ChatApi`. `patience`: other waits.
     """
     given = _Given(home or Path.home(), follow, wire or ChatApi(), patience or Patience())

@@ -225,11 +225,15 @@ class Settings(Section):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in force, the file that they came from, and remarks for whoever wrote them."""
+    """The settings in force, the file that they came from, and remarks for whoever wrote them.
+
+    `places`: where the file was looked for, the nearest first.
+    """
 
     settings: Settings
     file: Path | None
     notes: tuple[str, ...]
+    places: tuple[Path, ...] = ()
 
 
 def load(
@@ -247,7 +251,9 @@ def load(
     env = os.environ if environ is None else environ
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     from_env = environment_layer(env, Settings)
-    path = file or _named_file(env) or _found_file(_start(given, from_env))
+    named = file or _named_file(env)
+    places = (named,) if named else _places(_start(given, from_env))
+    path = named or next((place for place in places if place.is_file()), None)
     layers = [_from_file(path)] if path else []
     layers += [from_env, Layer.flat(given, _flag)]
     values, origins = merge(layers)
@@ -260,7 +266,7 @@ def load(
         raise ConfigError(one_sentence(problem, origins, Settings)) from None
     if need_upstream:
         _ = settings.upstream_url
-    return Loaded(settings, path, _notes(values))
+    return Loaded(settings, path, _notes(values), places)
 
 
 def dsh_home(environ: Mapping[str, str] | None = None) -> Path | None:
@@ -294,10 +300,9 @@ def _start(given: Mapping[str, object], from_env: Layer) -> Path:
     return Path(str(given.get("workspace") or from_env.values.get("workspace") or "."))
 
 
-def _found_file(start: Path) -> Path | None:
+def _places(start: Path) -> tuple[Path, ...]:
     start = start.absolute()
-    candidates = (folder / FILE_NAME for folder in (start, *start.parents))
-    return next((path for path in candidates if path.is_file()), None)
+    return tuple(folder / FILE_NAME for folder in (start, *start.parents))
 
 
 def _from_file(path: Path) -> Layer:

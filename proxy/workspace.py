@@ -16,11 +16,12 @@ from pathlib import Path
 
 import rules_engine
 from proxy.config import Settings
-from proxy.disk import DiskTree, Mark, has_changed, mark
+from proxy.disk import DiskTree, Mark, has_changed
 from proxy.errors import ConfigError, OurFault
 from proxy.foundry import Foundry, settle
 from proxy.places import Places, lies_in, real_path, repository
 from proxy.scanner_cache import ScannerCache, complete
+from proxy.settings_file import SettingsFile
 from rules_engine.discovery import Roots, discover
 from rules_engine.matcher import Matcher
 from rules_engine.problems import Problem, Severity
@@ -105,14 +106,6 @@ def rule_options(settings: Settings) -> RuleSetOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsFile:
-    """The settings file to follow. `read` is called on a thread and may raise ConfigError."""
-
-    path: Path
-    read: Callable[[], RuleSetOptions]
-
-
-@dataclass(frozen=True, slots=True)
 class _Held:
     """A rule set with what it was made from. `checked`: when its files were last looked at."""
 
@@ -145,7 +138,7 @@ class Workspaces:
         self._clock = clock
         self._cache = cache
         self._settings = settings
-        self._settings_mark = mark(str(settings.path)) if settings else None
+        self._settings_marks = settings.marks() if settings else ()
         self._settings_looked = clock()
         self._foundry = Foundry()
         self._places: dict[str, tuple[str, float]] = {}
@@ -214,18 +207,24 @@ class Workspaces:
         if file is None or now - self._settings_looked < self._options.poll:
             return
         self._settings_looked = now
-        found = mark(str(file.path))
-        if found == self._settings_mark:
+        found = file.marks()
+        if found == self._settings_marks:
             return
-        self._settings_mark = found
         loop = asyncio.get_running_loop()
         try:
-            rules = await loop.run_in_executor(self._threads, file.read)
+            settings = await loop.run_in_executor(self._threads, file.read)
         except ConfigError as error:
+            self._settings_marks = found
             _log.warning("the settings in force stay: %s", error)
             return
+        # Only now: a client that leaves in between must not take the change with it.
+        self._settings_marks = found
+        if waiting := file.waiting(settings):
+            _log.warning("a restart is needed for what is new in %s", ", ".join(waiting))
+        rules = rule_options(settings)
         if rules != self._options.rules:
             self.reconfigure(replace(self._options, rules=rules))
+            _log.info("the rules' settings have changed and are in force")
 
     def _refresh(self, key: _Key, held: _Held | None) -> asyncio.Future[_Held | None]:
         """Look at the files on another thread; whoever asks meanwhile waits for the same look."""

@@ -23,7 +23,7 @@ from proxy.errors import ConfigError
 from proxy.gate import trust_of
 from proxy.logs import logging_to
 from proxy.server import Server, bound_socket
-from proxy.workspace import SettingsFile, rule_options
+from proxy.settings_file import SettingsFile
 
 
 def serve(  # noqa: PLR0917 - one parameter a flag
@@ -114,8 +114,7 @@ def run(loaded: Loaded, again: Callable[[], Settings]) -> None:
             f"the workspace {settings.workspace} is no directory; name one that exists."
         )
     drain = Drain(settings.limits.turns)
-    follow = SettingsFile(loaded.file, lambda: rule_options(again())) if loaded.file else None
-    built = assemble(settings, drain, follow=follow)
+    built = assemble(settings, drain, follow=SettingsFile(loaded.places, settings, again))
     sock = bound_socket(settings.listen)
     line = listening(settings, sock.getsockname()[1])
 

@@ -136,6 +136,7 @@ def test_the_file_is_searched_upward_from_the_workspace(tmp_path: Path) -> None:
     file.write_text("workspaces: [sub, /abs]\npluginRoots: ['~/p', q]\ndb: x.db\n")
     loaded = load({**URL, "workspace": str(deep)}, environ={})
     assert loaded.file == file
+    assert loaded.places[:3] == (deep / "ttsr.yaml", tmp_path / "a/ttsr.yaml", file)
     assert loaded.settings.workspaces == (tmp_path / "sub", Path("/abs"))
     assert loaded.settings.plugin_roots == (Path.home() / "p", tmp_path / "q")
     assert loaded.settings.db == tmp_path / "x.db"
@@ -149,6 +150,12 @@ def test_a_home_sign_expands_in_three_settings_only(tmp_path: Path) -> None:
     assert settings.user_rules_dir == Path.home() / "u"
     assert settings.copilot_instruction_dirs == (Path.home() / "c",)
     assert settings.workspace == Path("~/w")
+
+
+def test_a_named_file_is_looked_for_nowhere_else(tmp_path: Path) -> None:
+    """By flag or by TTSR_CONFIG."""
+    loaded = read(tmp_path)
+    assert loaded.places == (loaded.file,)
 
 
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from proxy.config import load
+from proxy.config import Loaded, Settings, load
 from proxy.foundry import FEW
+from proxy.settings_file import SettingsFile
 from proxy.workspace import (
     BUILTINS,
     MOST_LIVE,
     RulesNotReady,
-    SettingsFile,
     WorkspaceOptions,
     Workspaces,
-    rule_options,
 )
 from rules_engine.problems import Code
 from rules_engine.rule import InterruptMode
@@ -327,17 +326,24 @@ async def test_user_links_reach_as_far_as_home_and_a_projects_no_further_than_it
     assert [problem.file for problem in ruleset.problems] == [".omp/rules/p.md"]
 
 
+def read_settings(project: Path) -> Loaded:
+    flags = {"workspace": str(project / "deep")}
+    return load(flags, environ={"HOME": str(project)}, need_upstream=False)
+
+
+def followed(project: Path) -> SettingsFile:
+    """Where a proxy in a directory of the project looks for its settings."""
+    loaded = read_settings(project)
+    return SettingsFile(loaded.places, loaded.settings, lambda: read_settings(project).settings)
+
+
 async def test_ruleset_follows_the_settings_file(project: Path, options: WorkspaceOptions) -> None:
     """An edited `ttsr` block is in force from the next turn on; a bad one changes nothing."""
     write(project)
     file = project / "ttsr.yaml"
-
-    def read() -> RuleSetOptions:
-        return rule_options(load(file=file, environ={}, need_upstream=False).settings)
-
     file.write_text("ttsr: {}")
     clock = Clock()
-    workspaces = Workspaces(options, clock, SettingsFile(file, read))
+    workspaces = Workspaces(options, clock, followed(project))
     assert names(await workspaces.ruleset()) == ["a"]
     for now, text, expected in (
         (1.0, "ttsr: {disabledRules: [a]}", []),
@@ -348,6 +354,72 @@ async def test_ruleset_follows_the_settings_file(project: Path, options: Workspa
         file.write_text(text)
         clock.now = now
         assert names(await workspaces.ruleset()) == expected
+
+
+async def test_ruleset_follows_a_settings_file_that_appears_and_goes(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """Wherever one is looked for, the nearest counts; a bad one leaves all as it was."""
+    write(project)
+    (project / "deep").mkdir()
+    near, far = project / "deep/ttsr.yaml", project / "ttsr.yaml"
+    clock = Clock()
+    workspaces = Workspaces(options, clock, followed(project))
+    assert names(await workspaces.ruleset()) == ["a"]
+    for file, text, expected in (
+        (far, "ttsr: {disabledRules: [a]}", []),
+        (near, "ttsr: {disabledRules: [", []),
+        (near, "ttsr: {}", ["a"]),
+        (near, None, []),
+        (far, None, ["a"]),
+    ):
+        clock.now += 1
+        file.write_text(text) if text is not None else file.unlink()
+        assert names(await workspaces.ruleset()) == expected, (file, text)
+
+
+async def test_what_needs_a_restart_is_logged_by_name(
+    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without its value, which may be a secret; what the file says of rules counts at once."""
+    write(project)
+    clock = Clock()
+    workspaces = Workspaces(options, clock, followed(project))
+    await workspaces.ruleset()
+    (project / "ttsr.yaml").write_text(
+        "listen: {token: hunter2}\nrelease: cut\nttsr: {disabledRules: [a]}\n"
+    )
+    clock.now = 1
+    assert names(await workspaces.ruleset()) == []
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert told == ["a restart is needed for what is new in listen.token, release"]
+    assert "hunter2" not in caplog.text
+
+
+async def test_change_outlives_the_client_that_noticed_it(
+    project: Path, options: WorkspaceOptions
+) -> None:
+    """A request that is cancelled while the file is read leaves the change to the next one."""
+    write(project)
+    reading, go = threading.Event(), threading.Event()
+
+    def read() -> Settings:
+        reading.set()
+        go.wait(30)
+        return read_settings(project).settings
+
+    clock = Clock()
+    workspaces = Workspaces(options, clock, replace(followed(project), read=read))
+    assert names(await workspaces.ruleset()) == ["a"]
+    (project / "ttsr.yaml").write_text("ttsr: {disabledRules: [a]}")
+    clock.now = 1
+    left = asyncio.ensure_future(workspaces.ruleset())
+    await asyncio.to_thread(reading.wait, 30)
+    left.cancel()
+    await asyncio.wait([left])
+    go.set()
+    clock.now = 2
+    assert names(await workspaces.ruleset()) == []
 
 
 def test_options_come_from_the_settings(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -88,6 +89,30 @@ def test_notes_on_the_settings_are_printed(tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdout.readline()
         assert process.stderr.readline().startswith("note: ttsr.settingsNamespace")
+
+
+def test_settings_file_made_after_the_start_is_followed(tmp_path: Path) -> None:
+    """Its rules' settings are in force without a restart; the log names the one that needs it."""
+    arguments = ("serve", "--upstream", "http://127.0.0.1:9", "--port", "0")
+    with started(*arguments, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        audit = process.stdout.readline().partition("audit: ")[2].split()[0]
+        assert _states(audit) == {"in_force"}
+        (tmp_path / "ttsr.yaml").write_text("ttsr: {builtinRules: false}\nrelease: cut\n")
+        while _states(audit) != {"off"}:
+            pass  # the file is looked for again after half a second
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert "WARNING proxy.workspace: a restart is needed for what is new in release\n" in (
+            process.stderr.read()
+        )
+
+
+def _states(audit: str) -> set[str]:
+    request = urllib.request.Request(audit, headers={"accept": "application/json"})  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - loopback
+        return {rule["state"] for rule in json.load(answer)["rules"]}
 
 
 @pytest.mark.parametrize(
