@@ -63,6 +63,7 @@ lint: $(VENV)/.dev ## style, formatting, types and import contracts
 docs: $(VENV)/.dev ## write the documents that are made from the code
 	$(BIN)/python -m tests.support.command_docs > docs/commands.md
 	$(BIN)/python -m tests.support.rule_docs docs/rules.md
+	$(BIN)/python -m tests.support.agent_docs docs/agents.md
 
 # Peers, each in an environment of its own. One that cannot be installed stops nothing: the report
 # has the reason from its log.

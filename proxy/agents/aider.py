@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks, Setting, Taught
+from proxy.agents import Agent, Marks, Setting, SidePrompt, Taught
 from rules_engine.families import ProseFormat
 
 AGENT = Agent(
@@ -28,6 +28,7 @@ AGENT = Agent(
         Taught(r"\bdiff -u0\b", (ProseFormat.UNIFIED,)),
         Taught(r"\*\*\* begin patch\b", (ProseFormat.ENVELOPE,)),
     ),
+    side_prompts=(SidePrompt("summary", r"\bsummarize this partial conversation\b"),),
     settings=(
         Setting(
             "sh",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks, Setting
-from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+from proxy.agents import Agent, HeaderMark, Marks, Setting, Taught
+from rules_engine.families import PatchArgument, PatchFormat, ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="cline",
@@ -55,6 +55,9 @@ AGENT = Agent(
         r"Working Directory:[ \t]*([^\r\n]+)",
         r"Current Working Directory[ \t]*(?:\(([^)\r\n]+)\)|:[ \t]*([^\r\n]+))",
     ),
+    prose_formats=(
+        Taught(r"<(?:write_to_file|replace_in_file|apply_diff)>", (ProseFormat.ELEMENTS,)),
+    ),
     settings=(
         Setting(
             "text",
@@ -66,7 +69,7 @@ Model ID   MODEL
         ),
         Setting(
             "sh",
-            "cline auth --provider openai --apikey … --modelid MODEL --baseurl http://127.0.0.1:8787/v1\n",
+            "cline auth --provider openai-native --apikey … --modelid MODEL --baseurl http://127.0.0.1:8787/v1\n",
             where="The command line",
         ),
     ),

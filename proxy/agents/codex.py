@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Api, HeaderMark, Marks, Setting
+from proxy.agents import Agent, Api, HeaderMark, Marks, Setting, SidePrompt
 from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
 
 AGENT = Agent(
@@ -42,6 +42,7 @@ AGENT = Agent(
             "x-codex-turn-metadata", r'"request_kind"\s*:\s*"(?:compaction|memory|prewarm)"'
         ),
     ),
+    side_prompts=(SidePrompt("compaction", r"\bcontext checkpoint compaction\b"),),
     workspace=(r"<cwd>\s*([^<\r\n]+?)\s*</cwd>",),
     workspace_json=(("x-codex-turn-metadata", "workspaces"),),
     apis=(Api.RESPONSES,),

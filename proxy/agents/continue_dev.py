@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Marks, Setting, SidePrompt
-from rules_engine.families import ToolFamily, shell_family
+from proxy.agents import Agent, Marks, Setting, SidePrompt, Taught
+from rules_engine.families import ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="continue",
@@ -42,6 +42,7 @@ AGENT = Agent(
         # Its command line asks with its tools declared.
         SidePrompt("compaction", r"\bconcise summary of our conversation so far\b", tools=True),
     ),
+    prose_formats=(Taught(r"\bbegin_arg:", (ProseFormat.ARGUMENT_LINES,)),),
     settings=(
         Setting(
             "yaml",

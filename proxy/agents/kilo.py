@@ -16,7 +16,10 @@ AGENT = Agent(
     session_headers=("x-session-id", "x-session-affinity", "x-kilo-session"),
     sub_agent=(HeaderMark("x-parent-session-id"),),
     workspace=(r"Working directory:[ \t]*([^\r\n]+)",),
-    side_prompts=(SidePrompt("title", r"\byou are a title generator\b"),),
+    side_prompts=(
+        SidePrompt("title", r"\byou are a title generator\b"),
+        SidePrompt("compaction", r"\bsummari[sz]ing conversations\b"),
+    ),
     settings=(
         Setting(
             "text",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Api, Marks, Setting, SidePrompt
-from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+from proxy.agents import Agent, Api, Marks, Setting, SidePrompt, Taught
+from rules_engine.families import PatchArgument, PatchFormat, ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="openhands",
@@ -28,6 +28,15 @@ AGENT = Agent(
             removed=("old_str",),
             where=(("command", ("str_replace", "insert")),),
         ),
+        # Its preset for Gemini.
+        ToolFamily(("write_file",), ("write",), paths=("file_path",), added=("content",)),
+        ToolFamily(
+            ("edit",),
+            ("edit",),
+            paths=("file_path",),
+            added=("new_string",),
+            removed=("old_string",),
+        ),
         ToolFamily(
             ("apply_patch",),
             ("edit", "apply_patch"),
@@ -38,6 +47,7 @@ AGENT = Agent(
     session_headers=("x-litellm-session-id",),
     session_body=("prompt_cache_key",),
     side_prompts=(SidePrompt("compaction", r"\bcontext-aware state summary\b"),),
+    prose_formats=(Taught(r"<function=", (ProseFormat.FUNCTIONS,)),),
     apis=(Api.CHAT, Api.RESPONSES),
     settings=(
         Setting(

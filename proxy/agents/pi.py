@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.agents import Agent, Api, Marks, Setting, SidePrompt
-from rules_engine.families import ToolFamily
+from rules_engine.families import ToolFamily, shell_family
 
 AGENT = Agent(
     name="pi",
@@ -21,6 +21,7 @@ AGENT = Agent(
             added=("newText", "edits[].newText"),
             removed=("oldText", "edits[].oldText"),
         ),
+        shell_family(("bash",), ("command",)),
     ),
     workspace=(r"Current working directory:[ \t]*([^\r\n]+)",),
     session_body=("prompt_cache_key",),

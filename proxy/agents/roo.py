@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt
-from rules_engine.families import PatchArgument, PatchFormat, ToolFamily, shell_family
+from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt, Taught
+from rules_engine.families import PatchArgument, PatchFormat, ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
     name="roo",
@@ -44,6 +44,9 @@ AGENT = Agent(
     workspace=(
         r"Current Workspace Directory \(([^)\r\n]+)\)",
         r"Current Workspace Directory:[ \t]*([^\r\n]+)",
+    ),
+    prose_formats=(
+        Taught(r"<(?:write_to_file|replace_in_file|apply_diff)>", (ProseFormat.ELEMENTS,)),
     ),
     settings=(
         Setting(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, Api, Marks, Setting, Taught
+from proxy.agents import Agent, Api, Marks, Setting, SidePrompt, Taught
 from rules_engine.families import ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
@@ -36,11 +36,19 @@ AGENT = Agent(
         shell_family(("terminal",), ("command",)),
     ),
     # An edit by description: a request of its own, answered in prose, whose prompt has the path.
-    prose_formats=(Taught(r"\bcontent wrapped in triple backticks\b", (ProseFormat.WHOLE_FILE,)),),
+    prose_formats=(
+        Taught(r"\bcontent wrapped in triple backticks\b", (ProseFormat.WHOLE_FILE,)),
+        Taught(r"<old_text\b", (ProseFormat.OLD_NEW,)),
+        Taught(r"search/replace", (ProseFormat.SEARCH_REPLACE,)),
+    ),
     prose_path=(r"<file_(?:path|to_edit)>\s*([^<\r\n]{1,500}?)\s*</file_(?:path|to_edit)>",),
     session_body=("prompt_cache_key",),
     workspace=(
         r"urrent project contains the following root directories:\s*-[ \t]*`?([^`\r\n]+)`?",
+    ),
+    side_prompts=(
+        SidePrompt("title", r"\bword title for this conversation\b"),
+        SidePrompt("summary", r"\bdetailed summary of the conversation so far\b"),
     ),
     apis=(Api.CHAT, Api.RESPONSES),
     settings=(

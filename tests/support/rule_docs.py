@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from proxy.inventory import REASONS, scope_word
@@ -15,10 +14,10 @@ from rules_engine.problems import FAULTS
 from rules_engine.ruleset import Reason
 from rules_engine.triggers.structure import CODE
 from tests.support.literate import bundled
+from tests.support.made_tables import DOCS, Tables, table, write
 from tests.support.trees import DictTree
 
-PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
-_MADE = re.compile(r"<!-- made: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
+PAGE = DOCS / "rules.md"
 
 # Where a convention may look, by how the page calls it.
 ROOTS = Roots(
@@ -44,23 +43,6 @@ _SINGLE = (
 )
 _ENDINGS = (".instructions.md", ".md", ".mdc")
 _LONGEST = "*.instructions.md"  # one of the others, but for the convention that wants it
-
-
-def page(text: str) -> str:
-    """Put every table into its place of a page."""
-    return _MADE.sub(
-        lambda found: f"<!-- made: {found[1]} -->\n\n{made(found[1])}\n\n<!-- end -->", text
-    )
-
-
-def made(name: str) -> str:
-    """Give one table by the name of its place."""
-    return TABLES[name]()
-
-
-def names(text: str) -> list[str]:
-    """Name the places of a page."""
-    return [found[1] for found in _MADE.finditer(text)]
 
 
 def problems() -> str:
@@ -134,14 +116,7 @@ def limits() -> str:
     return table(("what", "at most"), rows)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
-
-
-TABLES: Mapping[str, Callable[[], str]] = {
+TABLES: Tables = {
     "problems": problems,
     "conventions": conventions,
     "reasons": reasons,
@@ -152,5 +127,4 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.write_text(page(target.read_text(encoding="utf-8")), encoding="utf-8")
+    write(Path(sys.argv[1]), TABLES)

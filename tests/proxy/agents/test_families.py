@@ -16,7 +16,7 @@ from rules_engine.events import Finished, ToolArguments, ToolClosed, ToolNamed, 
 from rules_engine.families import PatchFormat
 from rules_engine.policy import TurnOptions
 from rules_engine.ruleset import RuleSet
-from rules_engine.tools import Section
+from rules_engine.tools import Section, make_reader
 from rules_engine.turn import Facts, Turn
 from tests.support.family_calls import WRITERS, Change, Source, sources
 from tests.support.playbook import Wire, play
@@ -72,11 +72,15 @@ def test_truncated_call_shows_nothing_else(source: Source) -> None:
     never = REMOVED if source.format is None else (*REMOVED, *AROUND)
     for raw in source.calls(*CHANGES):
         whole = {section.key: section.text for section in read(source, raw).sections}
-        for length in range(len(raw)):
-            reading = read(source, raw[:length])
-            for section in reading.live:
-                assert whole[section.key].startswith(section.text)
-            for _, text in told(source, reading.sections) if source.names_files else ():
+        reader = make_reader(source.families, freeform=source.freeform)
+        reader.name(source.tool)
+        for character in raw:
+            reader.feed(character)
+            assert all(whole[each.key].startswith(each.text) for each in reader.sections)
+        # To be cut off costs a reading each, so not everywhere.
+        for length in range(0, len(raw), 5):
+            sections = read(source, raw[:length]).sections
+            for _, text in told(source, sections) if source.names_files else ():
                 assert not [word for word in never if word in text]
 
 

@@ -32,6 +32,11 @@ SAMPLES = Samples(
             side=True,
         ),
         seen(
+            {"originator": "codex_exec"},
+            last_user="You are performing a CONTEXT CHECKPOINT COMPACTION.",
+            side=True,
+        ),
+        seen(
             {"originator": "codex_exec", "x-client-request-id": "t"},
             first_user="<environment_context>\n<cwd>/w/p</cwd>\n</environment_context>",
             hints=(("prompt_cache_key", "t"),),

@@ -18,5 +18,13 @@ SAMPLES = Samples(
         ),
         seen({"user-agent": "Kilo-Code/7"}, system="You are a title generator.", side=True),
     ),
-    calls=(call("write", {"content": "x", "filePath": "a.ts"}, Added("a.ts", "x")),),
+    calls=(
+        call(
+            "edit",
+            {"filePath": "a.ts", "oldString": "old", "newString": "new"},
+            Added("a.ts", "new"),
+        ),
+        call("bash", {"command": "ls"}, Added("", "ls", "shell")),
+        call("write", {"content": "x", "filePath": "a.ts"}, Added("a.ts", "x")),
+    ),
 )

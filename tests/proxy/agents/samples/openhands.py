@@ -32,6 +32,14 @@ SAMPLES = Samples(
     ),
     calls=(
         call(
+            "write_file", {"file_path": "/w/a.py", "content": "x"}, Added("/w/a.py", "x", "write")
+        ),
+        call(
+            "edit",
+            {"file_path": "/w/a.py", "old_string": "old", "new_string": "new"},
+            Added("/w/a.py", "new"),
+        ),
+        call(
             "file_editor",
             {"command": "create", "path": "/w/a.py", "file_text": "x"},
             Added("/w/a.py", "x", "edit write"),

@@ -21,6 +21,7 @@ SAMPLES = Samples(
         ),
     ),
     calls=(
+        call("bash", {"command": "ls", "timeout": 5}, Added("", "ls", "shell")),
         call("write", {"path": "a.ts", "content": "x"}, Added("a.ts", "x")),
         call("edit", {"path": "a.ts", "oldText": "old", "newText": "new"}, Added("a.ts", "new")),
         call(
