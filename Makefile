@@ -9,11 +9,13 @@ WORKERS ?= auto
 ROUNDS ?= 5
 PEERS ?=
 REPORT ?= bench/report.md
+# MINUTES: how long `make soak` runs.
+MINUTES ?= 30
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents lint docs bench clean
+.PHONY: demo test test-agents lint docs bench soak clean
 .DELETE_ON_ERROR:
 
 # A stamp is written last, so that whatever breaks off is done again from its beginning.
@@ -77,6 +79,9 @@ INSTALLED_PEERS := $(patsubst bench/peers/requirements-%.txt,%,$(wildcard bench/
 
 bench: $(VENV)/.dev $(patsubst %,.bench-venv/%/.made,$(filter $(INSTALLED_PEERS),$(PEERS))) ## what matching and relaying cost, as a report
 	$(BIN)/python -m bench --rounds $(ROUNDS) --out $(REPORT) $(if $(PEERS),--peers '$(PEERS)')
+
+soak: $(VENV)/.dev ## one proxy under mixed faults for MINUTES, every stream judged
+	$(BIN)/python -m bench.soak --minutes $(MINUTES)
 
 clean: ## remove what was installed
 	rm -rf $(VENV) .agents-node .agents-venv .bench-venv bench/build

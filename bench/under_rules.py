@@ -61,6 +61,12 @@ class Variant:
 
     def launch(self, place: Place) -> Launch:
         """A workspace with rules and settings, and `ttsr serve` on it."""
+        arguments = self.prepared(place)
+        argv = (sys.executable, "-c", "from proxy.cli import main; main()", *arguments)
+        return Launch(argv, {"HOME": str(place.folder)})
+
+    def prepared(self, place: Place, more: str = "") -> tuple[str, ...]:
+        """Write rules and settings, and `more` of these; answers the command's arguments."""
         if self.rules:
             write_rules(place.folder, self.mode)
         settings = place.folder / "ttsr.yaml"
@@ -72,11 +78,8 @@ class Variant:
             release=self.release,
             transport=transport,
         )
-        settings.write_text(text, encoding="utf-8")
-        code = "from proxy.cli import main; main()"
-        where = ("--config", str(settings), "--workspace", str(place.folder))
-        argv = (sys.executable, "-c", code, "serve", *where)
-        return Launch(argv, {"HOME": str(place.folder)})
+        settings.write_text(text + more, encoding="utf-8")
+        return ("serve", "--config", str(settings), "--workspace", str(place.folder))
 
     def peer(self) -> Peer:
         """It is measured as every other."""
@@ -96,9 +99,19 @@ def variants() -> tuple[Variant, ...]:
     return (OFF, CUT, SAFE, Variant("ttsr, cut, httpx", transport="httpx"))
 
 
+def rules_folder(folder: Path) -> Path:
+    """Where a project has its rules."""
+    return folder / ".omp" / "rules"
+
+
+def violation() -> str:
+    """Text that the first rule interrupts."""
+    return f" {rules(RULES).words[0]}("
+
+
 def write_rules(folder: Path, mode: str) -> None:
     """Write the rules as a project has them."""
-    below = folder / ".omp" / "rules"
+    below = rules_folder(folder)
     below.mkdir(parents=True)
     (folder / ".git").mkdir()
     for live in rules(RULES).live:
@@ -113,7 +126,7 @@ def write_deltas(path: Path) -> None:
     text = clean(_TEXT_SIZE, known.words)
     hits = [live.rule.name for live in known.live if _breaks(live.rule.conditions[0], text)]
     assert not hits, f"the clean text breaks {hits}"
-    lines = [f" {known.words[0]}(", *(piece[:_DELTA_LIMIT] for piece in pieces(text))]
+    lines = [violation(), *(piece[:_DELTA_LIMIT] for piece in pieces(text))]
     path.write_text("".join(f"{len(line)}\t{_escaped(line)}\n" for line in lines), "utf-8")
 
 

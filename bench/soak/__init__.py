@@ -1,0 +1,1 @@
+"""One proxy under mixed faults for a long time: `python -m bench.soak`."""
