@@ -47,7 +47,10 @@ class Section:
     def markdown(self) -> str:
         """The section, with its targets behind it."""
         judged = ["", "Targets:", "", *verdicts(self.findings)] if self.findings else []
-        return "\n".join([f"## {self.title}", "", *self.lines, *judged, ""])
+        faults = (
+            ["", "Faults:", "", *(f"- {fault}" for fault in self.faults)] if self.faults else []
+        )
+        return "\n".join([f"## {self.title}", "", *self.lines, *judged, *faults, ""])
 
 
 def at_most(number: str, what: str, limit: float, value: float | None, unit: str = "") -> Finding:

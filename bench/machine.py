@@ -57,9 +57,10 @@ def _versions() -> Iterator[str]:
 
 
 def _peers() -> Iterator[str]:
-    for environment in sorted(ENVIRONMENTS.glob("*/.made")):
-        name = environment.parent.name
-        below = [str(each) for each in environment.parent.glob("lib/python*/site-packages")]
+    for wanted in sorted((_ROOT / "bench" / "peers").glob("requirements-*.txt")):
+        environment = ENVIRONMENTS / wanted.stem.removeprefix("requirements-")
+        below = [str(each) for each in environment.glob("lib/python*/site-packages")]
+        name = re.split(r"[\[>=<~!; ]", wanted.read_text(encoding="utf-8").strip())[0]
         for found in distributions(name=name, path=below):
             yield f"{name} {found.version}"
     said = _said("/usr/sbin/nginx", "-v")

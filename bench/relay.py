@@ -66,10 +66,15 @@ QUICK = Plan(
 
 @dataclass(slots=True)
 class Measured:
-    """What came of it. `left_out`: peers that were not measured, or not to the end, and why."""
+    """What came of it.
+
+    `left_out`: peers that were not measured, or not to the end, and why. `no_idle`: those that
+    did not get through the idle streams, and were measured otherwise.
+    """
 
     samples: Samples = field(default_factory=Samples)
     left_out: dict[str, str] = field(default_factory=dict)
+    no_idle: dict[str, str] = field(default_factory=dict)
 
     def add(self, target: Target, what: str, value: float) -> None:
         """One value of this round."""
@@ -98,7 +103,8 @@ def section(
     ):
         _Bench(running, plan, measured, say).rounds(driven)
     names = ["direct", *(p.name for p in driven if p.name not in measured.left_out)]
-    faults = [f"{p.name}: {measured.left_out[p.name]}" for p in ours if p.name in measured.left_out]
+    reasons = (*measured.left_out.items(), *measured.no_idle.items())
+    faults = [f"{name}: {why}" for name, why in reasons if name in {peer.name for peer in ours}]
     lines = [*tables(measured.samples, names, [p.name for p in ours]), *_left_out(measured)]
     return Section(title, lines, findings(measured.samples), faults)
 
@@ -120,9 +126,10 @@ def _asked(names: Sequence[str] | None, measured: Measured) -> Iterator[Peer]:
 
 
 def _left_out(measured: Measured) -> list[str]:
-    if not measured.left_out:
+    if not measured.left_out and not measured.no_idle:
         return []
-    rows = (f"- {name}: {reason}" for name, reason in sorted(measured.left_out.items()))
+    rows = [f"- {name}: {reason}" for name, reason in sorted(measured.left_out.items())]
+    rows += [f"- {name}, idle: {reason}" for name, reason in sorted(measured.no_idle.items())]
     return ["", "Not measured:", "", *rows]
 
 
@@ -143,7 +150,7 @@ class _Bench:
             for number in range(self.plan.rounds):
                 self.say(f"round {number + 1} of {self.plan.rounds}")
                 for target in targets:
-                    self._guarded(target, self._round)
+                    self._guarded_round(target)
 
     def _started(self, peer: Peer, stack: ExitStack) -> Target | None:
         self.say(f"starting {peer.name}")
@@ -152,18 +159,22 @@ class _Bench:
         except (NotStartedError, OSError) as problem:
             self.measured.left_out[peer.name] = f"does not start: {problem}"
             return None
-        self._guarded(target, self._idle)
+        try:
+            self._idle(target)
+        except FaultyRunError as problem:
+            self.measured.no_idle[peer.name] = str(problem)
         # What the first requests cost is another question; some lose events meanwhile.
         self.rig.warm_up(target, self.plan.warm_up)
         return target
 
-    def _guarded(self, target: Target, measure: Callable[[Target], None]) -> None:
+    def _guarded_round(self, target: Target) -> None:
         if target.name in self.measured.left_out:
             return
         try:
-            measure(target)
+            self._round(target)
         except FaultyRunError as problem:
-            self.measured.left_out[target.name] = str(problem)
+            remark = target.peer.remark if target.peer else ""
+            self.measured.left_out[target.name] = f"{problem}{remark and f' ({remark})'}"
             self.measured.samples.drop(f"{target.name}/")
 
     def _round(self, target: Target) -> None:
@@ -204,7 +215,7 @@ class _Bench:
         again = self.rig.closes().second_attempts
         if again != interrupts.streams or closes.count != self.plan.closes.streams:
             raise FaultyRunError(
-                f"{target.name}: of {interrupts.streams} violations {again} were interrupted, "
+                f"of {interrupts.streams} violations {again} were interrupted, "
                 f"of {self.plan.closes.streams} {closes.count} closed"
             )
         values = {
@@ -231,6 +242,6 @@ class _Bench:
         with self.rig.loading(target, self.plan.idle) as client:
             assert client.stdout is not None
             if client.stdout.readline().strip() != "open":
-                raise FaultyRunError(f"{target.name}: not all streams had their first event")
+                raise FaultyRunError("not all streams had their first event")
             per_stream = (target.server.resident() - before) / self.plan.idle.streams
         self.measured.add(target, "idle", per_stream / 1000)

@@ -43,6 +43,10 @@ class Load:
         names = ("at_once", "streams", "seconds", "events", "delay", "violate", "place", "limit")
         return [f"{name}={getattr(self, name)}" for name in names]
 
+    def text(self) -> str:
+        """What of it is more than nothing."""
+        return " ".join(each for each in self.arguments() if not each.endswith("=0"))
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -144,7 +148,7 @@ class Rig:
         told = self.warm_up(target, load)
         result = replace(told, cpu=target.cpu_seconds() - before)
         if (fault := result.fault()) is not None:
-            raise FaultyRunError(f"{target.name}, {load}: {fault}")
+            raise FaultyRunError(f"{load.text()}: {fault}")
         return result
 
     def warm_up(self, target: Target, load: Load) -> Result:

@@ -33,7 +33,8 @@ class Peer:
 
     `name`: how it is called in the table and by `PEERS`. `missing`: says why it cannot run here,
     or nothing. `launch`: writes what it needs into the folder, and names the command. `path`:
-    where it takes chat completions. `ready`: a path that answers once it could serve.
+    where it takes chat completions. `ready`: a path that answers once it could serve. `remark`:
+    why it may be expected to fail under the load.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Peer:
     launch: Callable[[Place], Launch]
     path: str = "/v1/chat/completions"
     ready: str = "/"
+    remark: str = ""
 
 
 def collected() -> tuple[Peer, ...]:
@@ -64,9 +66,9 @@ def program(environment: str, command: str) -> Path:
     return ENVIRONMENTS / environment / "bin" / command
 
 
-def not_installed(environment: str, command: str) -> str | None:
-    """Why such a command cannot run here, or nothing."""
-    if program(environment, command).exists():
+def not_installed(environment: str, sign: str) -> str | None:
+    """Why it cannot run here, or nothing where a file is there that `sign` matches."""
+    if any((ENVIRONMENTS / environment).glob(sign)):
         return None
     log = ENVIRONMENTS / f"{environment}.log"
     if not log.exists():

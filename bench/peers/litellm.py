@@ -20,7 +20,7 @@ litellm_settings:
 
 def missing() -> str | None:
     """It has an environment of its own."""
-    return not_installed("litellm", "litellm")
+    return not_installed("litellm", "bin/litellm")
 
 
 def launch(place: Place) -> Launch:

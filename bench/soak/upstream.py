@@ -37,6 +37,8 @@ class _Stream:
 
     async def event(self, data: str) -> None:
         """Write one event as one chunk."""
+        if self.writer.is_closing():
+            raise ConnectionResetError
         body = f"data: {data}\n\n".encode()
         self.writer.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
         await self.writer.drain()
