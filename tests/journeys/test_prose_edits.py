@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import random
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.agent import Agent, agent_at, sent, write_rules
+from tests.support.agent import TOOLS, Agent, agent_at, sent, write_rules
 from tests.support.chat import chat_reply, completion
+from tests.support.dialects import DIALECTS, Dialect, taught
 from tests.support.rules import rule_text
 from tests.support.upstream import ScriptedUpstream
 
@@ -18,63 +21,17 @@ PYTHON = rule_text(
     "Say it kindly.", condition="FORBIDDEN", scope="tool:edit(*.py), tool:write(*.py)"
 )
 QUIET = rule_text("Say it kindly.", condition="FORBIDDEN", scope="tool", interruptMode="never")
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How one agent's prompt teaches edits, and an edit of a file as its model writes it."""
-
-    agent: str
-    prompt: str
-    before: str  # the source
-    behind: str
-    tool: str
-
-    def edit(self, path: str, source: str) -> str:
-        return f"I edit.\n\n{self.before.replace('PATH', path)}{source}{self.behind}\nDone."
-
-
-AIDER = "Act as an expert software developer.\n"
-DIALECTS = [
-    Dialect(
-        "aider",
-        AIDER + "Answer with *SEARCH/REPLACE blocks*.",
-        "PATH\n```\n<<<<<<< SEARCH\nold FORBIDDEN\n=======\n",
-        "\n>>>>>>> REPLACE\n```",
-        "edit",
-    ),
-    Dialect("aider", AIDER + "Return a *file listing*.", "PATH\n```\n", "\n```", "write"),
-    Dialect(
-        "aider",
-        AIDER + "Write the changes as `diff -U0` would.",
-        "```diff\n--- PATH\n+++ PATH\n@@ ... @@\n-FORBIDDEN\n+",
-        "\n```",
-        "edit",
-    ),
-    Dialect(
-        "cline",
-        "You are Cline. Use <write_to_file> with <path> and <content>.",
-        "<write_to_file>\n<path>PATH</path>\n<content>\n",
-        "\n</content>\n</write_to_file>",
-        "write_to_file",
-    ),
-    Dialect(
-        "mini-swe-agent",
-        "You are a helpful assistant that can interact with a computer. Answer with exactly ONE "
-        "bash code block.",
-        "```bash\ncat > PATH <<'EOF'\n",
-        "\nEOF\n```",
-        "bash",
-    ),
-]
-each_dialect = pytest.mark.parametrize(
-    "dialect", DIALECTS, ids=["aider-diff", "aider-whole", "aider-udiff", "cline", "mini"]
-)
+each_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=str)
 
 
 def prepared(agent: Agent, dialect: Dialect, *, stream: bool = True) -> None:
-    agent.tools, agent.stream = (), stream
-    agent.messages.append({"role": "system", "content": dialect.prompt})
+    agent.tools, agent.stream = (TOOLS if dialect.tools_off else ()), stream
+    agent.messages[:] = [{"role": "system", "content": dialect.prompt}]
+
+
+def test_every_format_of_every_agent_has_its_dialect() -> None:
+    """What an agent's file says that it is taught is tried here."""
+    assert taught() == {(dialect.agent, dialect.format) for dialect in DIALECTS}
 
 
 @each_dialect
@@ -92,7 +49,7 @@ async def test_forbidden_edit_never_reaches_the_agent(
     upstream.script(reply(*bad), reply(good))
     async with agent_at(upstream, tmp_path) as agent:
         prepared(agent, dialect, stream=stream)
-        message = await agent.ask("go")
+        message = await agent.ask(dialect.question("src/a.py"), **dialect.more())
         assert message["content"] == good
         partial, note = sent(upstream)[-2:]
         assert partial["role"] == "assistant"
@@ -110,14 +67,16 @@ async def test_forbidden_edit_never_reaches_the_agent(
 async def test_edit_of_another_file_passes_untouched(
     upstream: ScriptedUpstream, tmp_path: Path, dialect: Dialect
 ) -> None:
-    """A rule for Python files does not see what is written to a text file."""
+    """A rule for Python files does not see what is written to a text file, nor old text."""
     write_rules(tmp_path, foo=PYTHON)
-    answer = dialect.edit("a.txt", "so FORBIDDEN it is")
-    upstream.script(chat_reply(*answer))
+    other, mended = dialect.edit("a.txt", "so FORBIDDEN it is"), dialect.edit("a.py", "fine")
+    upstream.script(chat_reply(*other), chat_reply(*mended))
     async with agent_at(upstream, tmp_path) as agent:
-        prepared(agent, dialect)
-        assert (await agent.ask("go"))["content"] == answer
-        assert len(upstream.exchanges) == 1
+        for path, answer in (("a.txt", other), ("a.py", mended)):
+            prepared(agent, dialect)
+            told = await agent.ask(dialect.question(path), **dialect.more())
+            assert told["content"] == answer
+        assert len(upstream.exchanges) == 2
         assert await agent.audit() == []
 
 
@@ -128,32 +87,74 @@ async def test_quiet_rule_is_told_behind_the_answer(
     """There is no tool result: the note stands in front of what the user says next."""
     write_rules(tmp_path, foo=QUIET)
     answer = dialect.edit("src/a.py", "so FORBIDDEN it is")
-    upstream.script(chat_reply(*answer), chat_reply("Right."))
+    upstream.script(chat_reply(*answer), chat_reply("Right."), chat_reply("Yes."))
     async with agent_at(upstream, tmp_path) as agent:
         prepared(agent, dialect)
-        assert (await agent.ask("go"))["content"] == answer
+        told = await agent.ask(dialect.question("src/a.py"), **dialect.more())
+        assert told["content"] == answer
         await agent.ask("and now")
         last = sent(upstream)[-1]
         assert last["role"] == "user"
         assert last["content"].startswith("<system-reminder ")
         assert "Say it kindly." in last["content"]
         assert last["content"].endswith("\n\nand now")
+        await agent.ask("and then")
+        assert last in sent(upstream)
         actions = {hit["action"] for hit in await agent.audit()}
         assert actions <= {"prose_reminder", "observed"}
 
 
+@each_dialect
 async def test_rule_on_text_sees_only_what_is_said(
-    upstream: ScriptedUpstream, tmp_path: Path
+    upstream: ScriptedUpstream, tmp_path: Path, dialect: Dialect
 ) -> None:
     """Source is no prose: the same word stops the answer where it is said, not where it is made."""
     write_rules(tmp_path, foo=rule_text("Kindly.", condition="FORBIDDEN", scope="text"))
-    dialect = DIALECTS[0]
-    made = dialect.edit("a.py", "FORBIDDEN")
-    upstream.script(chat_reply(*made), chat_reply("It is FORBIDDEN."), chat_reply("Fine."))
+    made, said = dialect.edit("a.py", "FORBIDDEN"), f"{dialect.edit('a.py', 'fine')} FORBIDDEN."
+    upstream.script(chat_reply(*made), chat_reply(*said), chat_reply("Fine."))
     async with agent_at(upstream, tmp_path) as agent:
         prepared(agent, dialect)
-        assert (await agent.ask("go"))["content"] == made
-        assert (await agent.ask("go on"))["content"] == "Fine."
+        first = await agent.ask(dialect.question("a.py"), **dialect.more())
+        assert first["content"] == made
+        second = await agent.ask(dialect.question("a.py"), **dialect.more())
+        assert second["content"] == "Fine."
+
+
+def cuttings(answer: str, seed: str) -> Iterator[list[str]]:
+    """The answer as a model might stream it: whole, by lines, by few characters, anyhow."""
+    yield [answer]
+    yield answer.splitlines(keepends=True)
+    chance = random.Random(seed)
+    for size in (3, 0, 0):
+        count = len(answer) // size if size else chance.randint(1, 40)
+        cuts = sorted(chance.sample(range(1, len(answer)), min(count, len(answer) - 1)))
+        bounds = range(0, len(answer), size) if size else [0, *cuts]
+        yield [answer[start:end] for start, end in pairwise([*bounds, len(answer)])]
+
+
+@each_dialect
+async def test_cutting_makes_no_difference(
+    upstream: ScriptedUpstream, tmp_path: Path, dialect: Dialect
+) -> None:
+    """Partial, note, hit and what the agent gets are the same however the answer is streamed."""
+    write_rules(tmp_path, foo=PYTHON, quiet=QUIET)
+    bad, good = dialect.edit("src/a.py", "so FORBIDDEN it is"), dialect.edit("src/a.py", "fine")
+    seen = set()
+    async with agent_at(upstream, tmp_path) as agent:
+        for number, pieces in enumerate(cuttings(bad, dialect.name)):
+            upstream.script(chat_reply(*pieces), chat_reply(good))
+            prepared(agent, dialect)
+            await agent.ask(dialect.question("src/a.py"), **dialect.more())
+            assert agent.messages[-1]["content"] == good
+            assert len(upstream.exchanges) == 2 * number + 2
+            hits = await agent.audit()
+            told = sorted(
+                f"{hit['rule']} {hit['action']} {hit['excerpt']}"
+                for hit in hits
+                if hit["turn"] == hits[0]["turn"]
+            )
+            seen.add((str(sent(upstream)[-2:]), *told))
+    assert len(seen) == 1
 
 
 async def test_request_with_tools_is_read_as_ever(
