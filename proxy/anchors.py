@@ -36,7 +36,7 @@ NO_MATCHES = Matches({})
 
 def lookup_keys(spine: Spine) -> tuple[str, ...]:
     """List every key that a splice of this conversation may be stored under, for one read."""
-    return tuple(dict.fromkeys(str(key) for bone in spine.vertebrae for key in bone.keys))
+    return tuple(dict.fromkeys(name for bone in spine.vertebrae for name in bone.marks.names))
 
 
 def places(message: Message, spine: Spine, *, head: bool = False) -> tuple[SplicePlace, ...]:
@@ -59,10 +59,12 @@ def match(spine: Spine, stored: Sequence[StoredSplice]) -> Matches:
     Of two splices for one message the one with the longer run stays, then the newer; the other
     is not placed elsewhere, where it would stand by a weaker likeness.
     """
+    if not stored:
+        return NO_MATCHES
     by_key: defaultdict[str, list[int]] = defaultdict(list)
     for position, bone in enumerate(spine.vertebrae):
-        for key in bone.keys:
-            by_key[str(key)].append(position)
+        for name in bone.marks.names:
+            by_key[name].append(position)
     taken: dict[int, Anchored] = {}
     unreadable: list[int] = []
     for entry in sorted(stored, key=lambda entry: entry.id):

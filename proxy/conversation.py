@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -66,6 +66,11 @@ class Message:
     calls: tuple[Call, ...] = ()
     call_id: str | None = None
 
+    @property
+    def stamp(self) -> bytes:
+        """What is equal for two messages only if text and calls are; empty: not known."""
+        return b""
+
 
 class KeyKind(StrEnum):
     """What a key of an assistant message is made of, strongest first."""
@@ -83,21 +88,84 @@ class Key:
     kind: KeyKind
     digest: str
 
+    @staticmethod
+    def named(name: str) -> Key:
+        """Read what `str()` of a key has written."""
+        kind, _, digest = name.partition(":")
+        return Key(KeyKind(kind), digest)
+
     def __str__(self) -> str:
         return f"{self.kind}:{self.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a message is known by. `names`: its keys as a store has them, strongest first."""
+
+    names: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Strongest first, `HEAD` last."""
+        return tuple(map(Key.named, self.names))
+
+
+class Memory:
+    """Marks of messages met lately, by their stamps, so that none is read anew with each request.
+
+    Two generations: when the younger one is full it becomes the older, which is forgotten. It
+    saves work and decides nothing, so several threads may use it at a time.
+    """
+
+    def __init__(self, most: int = 8192) -> None:
+        self._most = most
+        self._young: dict[bytes, Marks] = {}
+        self._old: dict[bytes, Marks] = {}
+        self.read = 0  # messages whose marks had to be made
+
+    def marks(self, message: Message) -> Marks:
+        """Give a message's marks, made anew only where they are not known."""
+        stamp = message.stamp
+        known = (self._young.get(stamp) or self._old.get(stamp)) if stamp else None
+        if known is None:
+            self.read += 1
+            known = marks(message)
+        if stamp:
+            self._keep(stamp, known)
+        return known
+
+    def _keep(self, stamp: bytes, known: Marks) -> None:
+        if len(self._young) >= self._most:
+            self._old, self._young = self._young, {}
+        self._young[stamp] = known
 
 
 @dataclass(frozen=True, slots=True)
 class Vertebra:
     """An assistant message of the spine with everything that it is known by.
 
-    `at`: its place among the messages. `keys`: strongest first, `HEAD` last.
+    `at`: its place among the messages.
     """
 
     at: int
-    text: str
-    keys: tuple[Key, ...]
-    fingerprint: str
+    message: Message = field(compare=False, repr=False)
+    marks: Marks
+
+    @property
+    def text(self) -> str:
+        """The normalised text."""
+        return normalised(self.message.text)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Strongest first, `HEAD` last."""
+        return self.marks.keys
+
+    @property
+    def fingerprint(self) -> str:
+        """What stands for the message in the runs of later ones."""
+        return self.marks.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +180,12 @@ class Spine:
         return tuple(vertebra.fingerprint for vertebra in reversed(nearest))
 
 
-def spine(messages: Sequence[Message]) -> Spine:
+def spine(messages: Sequence[Message], memory: Memory | None = None) -> Spine:
     """Read the spine; linear in the conversation's size, never raises on any text."""
+    marks_of = memory.marks if memory else marks
     return Spine(
         tuple(
-            vertebra(message, at)
+            Vertebra(at, message, marks_of(message))
             for at, message in enumerate(messages)
             if message.role == "assistant"
         )
@@ -125,19 +194,24 @@ def spine(messages: Sequence[Message]) -> Spine:
 
 def vertebra(message: Message, at: int = 0) -> Vertebra:
     """Read everything that an assistant message is known by."""
+    return Vertebra(at, message, marks(message))
+
+
+def marks(message: Message) -> Marks:
+    """Make a message's keys and its fingerprint."""
     text = normalised(message.text)
     calls = _calls_digest(message.calls)
     whole = _digest("whole", text, calls)
-    keys = [Key(KeyKind.CALL, _digest("call", call_id)) for call_id in own_ids(message.calls)]
+    names = ["call:" + _digest("call", call_id) for call_id in own_ids(message.calls)]
     if text or calls:
-        keys.append(Key(KeyKind.WHOLE, whole))
+        names.append("whole:" + whole)
     if text:
-        keys.append(Key(KeyKind.PART, _digest("text", text)))
+        names.append("part:" + _digest("text", text))
     if calls:
-        keys.append(Key(KeyKind.PART, _digest("calls", calls)))
+        names.append("part:" + _digest("calls", calls))
     if len(text) >= HEAD:
-        keys.append(Key(KeyKind.HEAD, _digest("head", text[:HEAD])))
-    return Vertebra(at, text, tuple(keys), whole[:16])
+        names.append("head:" + _digest("head", text[:HEAD]))
+    return Marks(tuple(names), whole[:16])
 
 
 def own_ids(calls: Sequence[Call]) -> tuple[str, ...]:
@@ -173,14 +247,7 @@ def canonical(arguments: str) -> str:
     if not arguments.strip():
         return "{}"
     try:
-        value = json.loads(
-            arguments,
-            parse_int=_double,
-            parse_float=_double,
-            parse_constant=_refuse_constant,
-            strict=False,
-        )
-        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return _PRINTED.encode(_ARGUMENTS.decode(arguments))
     except (ValueError, RecursionError):
         return arguments
 
@@ -194,6 +261,12 @@ def _double(literal: str) -> float | int | None:
 
 def _refuse_constant(literal: str) -> None:
     raise ValueError(literal)
+
+
+_ARGUMENTS = json.JSONDecoder(
+    parse_int=_double, parse_float=_double, parse_constant=_refuse_constant, strict=False
+)
+_PRINTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def normalised(text: str) -> str:
@@ -260,9 +333,13 @@ def _calls_digest(calls: Sequence[Call]) -> str:
 
 def _digest(*parts: str) -> str:
     """Digest the parts so that none can run into the next."""
-    state = blake2b(digest_size=16)
-    for part in parts:
-        data = well_formed(part).encode()
-        state.update(b"%d:" % len(data))
-        state.update(data)
-    return state.hexdigest()
+    encoded = map(_encoded, parts)
+    data = b"".join([b"%d:%b" % (len(part), part) for part in encoded])
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return well_formed(text).encode()

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from proxy.conversation import (
     RUN,
     Call,
+    Key,
     KeyKind,
+    Memory,
     Message,
     canonical,
     counted,
@@ -207,3 +209,46 @@ def test_key_prints_as_kind_and_digest() -> None:
     """A store keeps `<kind>:<digest>`."""
     key = vertebra(Message("assistant", "hi")).keys[0]
     assert str(key) == f"{KeyKind.WHOLE}:{key.digest}"
+
+
+class Stamped(Message):
+    """A message that is known by its text."""
+
+    @property
+    def stamp(self) -> bytes:
+        return self.text.encode()
+
+
+def test_memory_gives_the_marks_that_a_reading_gives() -> None:
+    """Nothing is decided by what was met before."""
+    memory = Memory()
+    messages = [Stamped("assistant", f"said {number % 3}") for number in range(9)]
+    assert spine(messages, memory) == spine(messages) == spine(messages, memory)
+    assert memory.read == 3
+
+
+def test_memory_is_bounded_and_keeps_what_is_in_use() -> None:
+    """Two generations at most; a message that comes with every request stays known."""
+    memory = Memory(most=4)
+    used = Stamped("assistant", "used")
+    for number in range(50):
+        memory.marks(used)
+        memory.marks(Stamped("assistant", f"{number}"))
+        assert len(memory._young) + len(memory._old) <= 8
+    assert memory.read == 51
+
+
+def test_memory_forgets_what_it_cannot_tell_apart() -> None:
+    """A message without a stamp is read each time."""
+    memory = Memory()
+    for text in ("a", "b"):
+        assert (
+            memory.marks(Message("assistant", text)) == vertebra(Message("assistant", text)).marks
+        )
+    assert memory.read == 2
+
+
+def test_key_is_read_from_its_name() -> None:
+    """What a store keeps says what it is made of."""
+    for key in vertebra(Message("assistant", LONG, calls=(Call("toolu_1a2b3", "x", ""),))).keys:
+        assert Key.named(str(key)) == key

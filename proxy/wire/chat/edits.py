@@ -8,10 +8,12 @@ from typing import assert_never
 from proxy.views import Edit, Insert, Merge, Restore, Strip
 from proxy.wire.chat.reasoning import LIST_FIELDS, TEXT_FIELDS, is_thinking
 from proxy.wire.openai.channel import whole
-from proxy.wire.openai.spans import RawObject, Span, elements, render_array, value_of
+from proxy.wire.openai.layout import value_of
+from proxy.wire.openai.spans import RawObject, Span, elements, render_array
 from proxy.wire.openai.tolerant import quoted, read_json
 
 _GAP = "\n\n"
+_NO_CONTENT = (b"", b"null", b'""')
 
 
 def apply(body: bytes, edits: Sequence[Edit]) -> bytes:
@@ -51,12 +53,15 @@ def _assembled(
 ) -> bytes:
     pieces: list[bytes] = []
     done = 0
-    for at, (start, end) in enumerate(spans):
+    for at in sorted({*inserted, *changed}):
+        start, end = spans[at] if at < len(spans) else (spans[-1][1],) * 2
         pieces.append(body[done:start])
-        pieces += [message + b"," for message in inserted.get(at, ())]
-        pieces.append(changed[at].render() if at in changed else body[start:end])
+        if at == len(spans):
+            pieces += [b"," + message for message in inserted[at]]
+        else:
+            pieces += [message + b"," for message in inserted.get(at, ())]
+            pieces.append(changed[at].render() if at in changed else body[start:end])
         done = end
-    pieces += [b"," + message for message in inserted.get(len(spans), ())]
     return b"".join([*pieces, body[done:]])
 
 
@@ -75,15 +80,17 @@ def _change(message: RawObject, edit: Merge | Strip | Restore) -> None:
 
 
 def _merged(message: RawObject, edit: Merge) -> bytes:
-    raw, content = message.get("content"), message.read("content")
-    note = whole(edit.text)
-    if content is None or content == "":
+    raw, note = message.get("content"), whole(edit.text)
+    if raw in _NO_CONTENT:
         return quoted(note)
-    if isinstance(content, str):
-        return quoted(_GAP.join((note, content) if edit.front else (content, note)))
+    if raw.startswith(b'"'):
+        # The client's text stays as it was written.
+        if edit.front:
+            return quoted(note + _GAP)[:-1] + raw[1:]
+        return raw[:-1] + quoted(_GAP + note)[1:]
     part = b'{"type":"text","text":' + quoted(note) + b"}"
     # A lone part, and whatever else an upstream may understand, becomes a part among others.
-    parts = _items(raw) if isinstance(content, list) else [raw]
+    parts = _items(raw) if raw.startswith(b"[") else [raw]
     return render_array([part, *parts] if edit.front else [*parts, part])
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proxy.conversation import Call, Message
 from proxy.errors import BadRequest
 from proxy.views import Edit
 from proxy.wire import WireRequest
 from proxy.wire.chat import edits as body_edits
-from proxy.wire.chat.reasoning import is_thinking, part_text, read_thought
+from proxy.wire.chat.messages import ChatMessage
 from proxy.wire.chat.slots import LEGACY
-from proxy.wire.openai.channel import whole
+from proxy.wire.chat.unread import read_body
 from proxy.wire.openai.request import (
     BOM,
     asks_for_usage,
@@ -22,7 +21,7 @@ from proxy.wire.openai.request import (
     object_of,
     text_of,
 )
-from proxy.wire.openai.tolerant import NotJson, objects, read_json, write_json
+from proxy.wire.openai.tolerant import NotJson, objects
 
 
 def read(body: bytes) -> WireRequest:
@@ -31,7 +30,12 @@ def read(body: bytes) -> WireRequest:
     Refused is only what cannot be understood at all. Unknown roles, parts, types and keys are
     for the upstream to judge.
     """
-    root = _root(body)
+    return of_values(body, read_body(body.removeprefix(BOM)))
+
+
+def of_values(body: bytes, value: Any) -> WireRequest:
+    """Make the request of a body that was read as JSON; raises as `read` does."""
+    root = _root(value)
     messages = _messages(root)
     last = messages[-1]
     continued = last.get("prefix") is True or root.get("continue_final_message") is True
@@ -47,7 +51,7 @@ def read(body: bytes) -> WireRequest:
         tools_off="none" in (root.get("tool_choice"), root.get(LEGACY)),
         structured=prefix or is_structured(root),
         prefix=prefix,
-        messages=tuple(_message(message) for message in messages),
+        messages=tuple(map(ChatMessage, messages)),
         hints=hints_of(root),
     )
 
@@ -57,16 +61,15 @@ def spliced(request: WireRequest, edits: Sequence[Edit]) -> bytes:
     return body_edits.apply(request.body, edits) if edits else request.body
 
 
-def _root(body: bytes) -> dict[str, Any]:
-    value = read_json(body.removeprefix(BOM))
+def _root(value: Any) -> Mapping[str, Any]:
     if isinstance(value, NotJson):
         raise BadRequest("the request body is not JSON; send one JSON object")
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         raise BadRequest("the request body is JSON, but not an object")
     return value
 
 
-def _messages(root: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _messages(root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     messages = root.get("messages")
     if not isinstance(messages, list):
         said = "missing" if "messages" not in root else "not an array"
@@ -74,7 +77,7 @@ def _messages(root: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not messages:
         raise BadRequest("messages is empty; at least one message is needed", "messages")
     for at, message in enumerate(messages):
-        if not isinstance(message, dict):
+        if not isinstance(message, Mapping):
             raise BadRequest(f"messages[{at}] is not an object", f"messages[{at}]")
     return messages
 
@@ -100,35 +103,3 @@ def _forces_tool(choice: Any) -> bool:
             object_of(choice.get("allowed_tools")).get("mode"),
         )
     return bool(choice) and choice.get("type") not in ("auto", "none")
-
-
-def _message(raw: dict[str, Any]) -> Message:
-    call_id = raw.get("tool_call_id")
-    return Message(
-        role=text_of(raw.get("role")),
-        text=_content_text(raw.get("content")),
-        reasoning=whole(read_thought(raw).text),
-        calls=_calls(raw),
-        call_id=whole(call_id) if isinstance(call_id, str) else None,
-    )
-
-
-def _content_text(content: Any) -> str:
-    """Join the text parts. Each is mended alone, so that lengths are those of the parts."""
-    parts = content if isinstance(content, list) else [content]
-    return "".join(whole(part_text(part)) for part in parts if not is_thinking(part))
-
-
-def _calls(raw: Mapping[str, Any]) -> tuple[Call, ...]:
-    entries = raw.get("tool_calls")
-    calls = [_call(entry) for entry in objects([entries] if isinstance(entries, dict) else entries)]
-    legacy = object_of(raw.get(LEGACY))
-    return tuple([*calls, _call({"function": legacy})] if legacy else calls)
-
-
-def _call(entry: Mapping[str, Any]) -> Call:
-    body = object_of(entry.get("function")) or object_of(entry.get("custom"))
-    arguments = body.get("arguments", body.get("input"))
-    if isinstance(arguments, dict | list):
-        arguments = write_json(arguments)
-    return Call(text_of(entry.get("id")) or None, text_of(body.get("name")), text_of(arguments))

@@ -9,6 +9,7 @@ from typing import Any
 from proxy.conversation import Message
 from proxy.views import Edit, Insert, Merge
 from proxy.wire import Watching, WireRequest
+from proxy.wire.openai.layout import value_of
 from proxy.wire.openai.request import (
     BOM,
     asks_for_usage,
@@ -17,7 +18,6 @@ from proxy.wire.openai.request import (
     is_structured,
     text_of,
 )
-from proxy.wire.openai.spans import value_of
 from proxy.wire.openai.tolerant import quoted, read_json
 
 _GAP = "\n\n"

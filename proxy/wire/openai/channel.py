@@ -15,9 +15,13 @@ def _joined(pair: re.Match[str]) -> str:
 
 def whole(text: str) -> str:
     """Join surrogate halves that met; a half without its partner becomes U+FFFD."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii():
         return text
-    return _SURROGATE.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
+    try:
+        text.encode()  # many times faster than a search
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
+    return text
 
 
 class Joiner:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
 
 from proxy.wire.openai.channel import whole
+
+_ESCAPED_SURROGATES = re.compile(
+    rb"\\u[dD](?:[89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|[89a-fA-F][\da-fA-F]{2})"
+)
+_PAIR = 12  # bytes of two escapes
+_REPLACEMENT = b"\\ufffd"  # as long as what it replaces
+_BACKSLASH = 0x5C
 
 
 class NotJson:
@@ -42,6 +50,23 @@ def read_json(text: str | bytes) -> Any:
         return _lenient.decode(text)
     except (ValueError, RecursionError):
         return NOT_JSON
+
+
+def with_whole_characters(body: bytes) -> bytes:
+    """Replace escapes of lone surrogates, which strict readers refuse, by one of equal length.
+
+    Clients that cut a text in the middle of a character send them for the conversation's rest.
+    """
+    return _ESCAPED_SURROGATES.sub(_whole_character, body)
+
+
+def _whole_character(found: re.Match[bytes]) -> bytes:
+    data, start = found.string, found.start()
+    before = start
+    while before and data[before - 1] == _BACKSLASH:
+        before -= 1
+    is_text = (start - before) % 2 == 1  # the backslash itself is escaped
+    return found[0] if is_text or len(found[0]) == _PAIR else _REPLACEMENT
 
 
 def write_json(value: Any) -> str:

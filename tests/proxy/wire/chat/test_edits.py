@@ -92,7 +92,16 @@ def test_merge_mends_our_text_and_keeps_the_clients() -> None:
     """Lone halves of ours become U+FFFD; the client's stay escapes."""
     body = b'{"messages":[{"content":"a\\ud83d"}]}'
     got = apply(body, [Merge(0, "\ud83d", front=True)])
-    assert got == b'{"messages":[{"content":"\\ufffd\\n\\na\\ud83d"}]}'
+    assert got == '{"messages":[{"content":"\ufffd\\n\\na\\ud83d"}]}'.encode()
+
+
+@pytest.mark.parametrize("front", [True, False])
+def test_merge_leaves_the_clients_text_as_it_was_written(front: bool) -> None:  # noqa: FBT001 - a case's value
+    """Escapes that nobody needs, halves and invalid bytes: ours is put beside them."""
+    text = b"a\\/b \\u00e9 \\ud83d \xff"
+    got = apply(b'{"messages":[{"content" : "%b"}]}' % text, [Merge(0, "n", front=front)])
+    merged = b"n\\n\\n%b" % text if front else b"%b\\n\\nn" % text
+    assert got == b'{"messages":[{"content":"%b"}]}' % merged
 
 
 CALLS = [{"id": "c"}]
