@@ -6,16 +6,14 @@ the client sent it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from proxy import splice, views
 from proxy.anchors import NO_MATCHES, Matches
 from proxy.pending import Pending
-from proxy.placing import Form
+from proxy.placing import Bodies, Form
 from proxy.views import Edit, View
 from proxy.wire import WireApi, WireRequest
-
-Bodies = Sequence[tuple[Form, bytes]]
 
 
 class Forms:
@@ -35,17 +33,17 @@ class Forms:
         self._matches = matches
         self._placed = view
         self._layers = layers
+        self._first = wire.spliced(request, (*layers, *view.edits))
 
     def at_start(self) -> Bodies:
         """The bodies of the first attempt."""
-        flipped = self._view(views.flipped(self._matches), None)
-        return self._bodies(((Form.PLACED, self._placed), (Form.FLIPPED, flipped)))
+        bodies = self._bodies(self._placed, self._matches, None, self._first)
+        return Bodies(bodies, self._request.body)
 
     def between(self, pending: Pending) -> Bodies:
         """The bodies of a reissue that carries what the turn has injected so far."""
         placed = self._view(self._matches, pending)
-        flipped = self._view(self._matches, pending.flipped())
-        return self._bodies(((Form.PLACED, placed), (Form.FLIPPED, flipped)))
+        return Bodies(self._bodies(placed, self._matches, pending), self._request.body)
 
     def settle(self, form: Form) -> Sequence[tuple[int, bytes]]:
         """The first attempt was accepted in `form`: splices to amend, by id, with their payload."""
@@ -60,13 +58,27 @@ class Forms:
         before = pending.before if pending else ()
         return views.build(self._request.messages, matches, self._wire.user, before)
 
-    def _bodies(self, wanted: Sequence[tuple[Form, View]]) -> Bodies:
-        """Distinct bodies in the order in which they are tried; the client's own is the last."""
-        bodies: dict[bytes, Form] = {}
-        for form, view in wanted:
-            edits = (*self._layers, *view.edits)
-            bodies.setdefault(self._wire.spliced(self._request, edits), form)
-        plain = self._wire.spliced(self._request, wanted[0][1].edits)
-        bodies.setdefault(plain, Form.UNLAYERED)
-        bodies.setdefault(self._request.body, Form.BARE)
-        return [(form, body) for body, form in bodies.items()]
+    def _bodies(
+        self, placed: View, matches: Matches, pending: Pending | None, first: bytes = b""
+    ) -> Iterator[tuple[Form, bytes]]:
+        """Distinct bodies in the order in which they are tried; the client's own is the last.
+
+        Each is made when it is asked for: hardly ever is any but the first one, which `first` is
+        where it is made already.
+        """
+        tried: list[bytes] = []
+        for form, edits in self._wanted(placed, matches, pending):
+            body = first or self._wire.spliced(self._request, edits)
+            first = b""
+            if body not in tried:
+                tried.append(body)
+                yield form, body
+
+    def _wanted(
+        self, placed: View, matches: Matches, pending: Pending | None
+    ) -> Iterator[tuple[Form, Sequence[Edit]]]:
+        yield Form.PLACED, (*self._layers, *placed.edits)
+        turned = self._view(views.flipped(matches), pending.flipped() if pending else None)
+        yield Form.FLIPPED, (*self._layers, *turned.edits)
+        yield Form.UNLAYERED, placed.edits
+        yield Form.BARE, ()

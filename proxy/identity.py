@@ -134,11 +134,19 @@ def recognise(headers: Mapping[str, str], facts: RequestFacts, agents: Iterable[
     then the first by name.
     """
     prompt = facts.system[:PROMPT_HEAD].lower()
-    scored = [(_score(headers, facts.tools, prompt, agent), agent) for agent in agents]
+    likely = _surest(headers, tuple(agents))
+    scored = [(_score(headers, facts.tools, prompt, agent), agent) for agent in likely]
     best = max((score for score, _ in scored), default=_NO_MARKS)
     if best[0] == 0:
         return ANY_AGENT
     return min((agent for score, agent in scored if score == best), key=lambda a: a.name)
+
+
+def _surest(headers: Mapping[str, str], agents: Sequence[Agent]) -> Sequence[Agent]:
+    """Leave those that headers show, where there are any: prompts take longer to search."""
+    own = [agent for agent in agents if _any(headers, agent.marks.headers)] or agents
+    named = headers.get("user-agent", "")
+    return [agent for agent in own if _finds(agent.marks.user_agent, named)] or own
 
 
 def _score(
@@ -225,6 +233,8 @@ def conversation_of(tenant: str, session: str | None, facts: RequestFacts) -> st
 
 
 def _short(text: str) -> str:
+    if len(text) > PLACE_HEAD:
+        text = f"{len(text)}\0{text[:PLACE_HEAD]}"  # what opens so and is as long is the same
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -7,12 +7,13 @@ with the other placement, then as the client sent it, so that no conversation is
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 import anyio
 
+from proxy.beside import beside
 from proxy.errors import ConnectFailed, FirstByteTimeout, UpstreamBroken
 from proxy.headers import first
 from proxy.upstream import UpstreamResponse
@@ -42,18 +43,29 @@ class Opened:
     form: Form
 
 
-async def open_placed(open_body: Open, forms: Sequence[tuple[Form, bytes]]) -> Opened:
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Distinct bodies, best first, each made when it is asked for; the last is the client's own."""
+
+    made: Iterator[tuple[Form, bytes]]
+    own: bytes
+
+    async def following(self) -> tuple[Form, bytes]:
+        """The next body; there is none behind the client's own."""
+        return await beside(len(self.own), lambda: next(self.made))
+
+
+async def open_placed(open_body: Open, bodies: Bodies) -> Opened:
     """Try each form until one is not refused; the last one's answer counts whatever it is.
 
-    `forms`: distinct bodies, best first. Raises what opening raises.
+    Raises what opening raises.
     """
-    for form, body in forms[:-1]:
+    while True:
+        form, body = await bodies.following()
         response = await open_body(body)
-        if response.status not in _REFUSED:
+        if response.status not in _REFUSED or body == bodies.own:
             return Opened(response, form)
         await response.aclose()
-    form, body = forms[-1]
-    return Opened(await open_body(body), form)
 
 
 def patient(open_body: Open, deadline: float) -> Open:

@@ -10,6 +10,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from ipaddress import ip_address
 
 import anyio
@@ -18,12 +19,13 @@ from starlette.responses import Response
 
 from proxy import anchors, codings, conversation, views
 from proxy.agents import Agent, tool_families
-from proxy.anchors import NO_MATCHES, Matches
+from proxy.anchors import Matches
 from proxy.answer import Answer, TurnContext
 from proxy.audit import Audit, TurnLabel
+from proxy.beside import LARGE, beside
 from proxy.client import BrokenAnswer
 from proxy.config import Settings
-from proxy.conversation import Message, Spine
+from proxy.conversation import Memory, Message, Spine
 from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
 from proxy.forms import Forms
@@ -34,7 +36,7 @@ from proxy.placing import Open
 from proxy.quirks import Profile
 from proxy.record import TurnRecorder
 from proxy.routing import Target
-from proxy.splice import Delivery, Placement
+from proxy.splice import Delivery, Placement, StoredSplice
 from proxy.store import Store, StoreUnavailable
 from proxy.upstream import Upstream, UpstreamResponse
 from proxy.views import Edit, View
@@ -76,10 +78,18 @@ class Services:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """A request as read: what it asks for, what it tells of who asks, its assistant messages."""
+
+    asked: WireRequest
+    facts: RequestFacts
+    spine: Spine
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """The conversation's splices and model view. `read` False: the ledger did not answer."""
 
-    spine: Spine
     matches: Matches
     view: View
     read: bool
@@ -92,22 +102,28 @@ class Relay:
         self._services = services
         self._wire = wire
         self._known_secret: bytes | None = None
+        self._memory = Memory()
+        self._families = cache(partial(tool_families, services.agents))
 
     async def __call__(self, request: Request, target: Target) -> Response:
         """Answer one request. Raises `errors.Fault`; the answer itself never does."""
         settings = self._services.settings
         received = await self._receive(request)
-        asked = self._wire.read(received.plain)
+        size = len(received.plain)
+        read = await beside(size, lambda: self._read(received.plain))
+        asked = read.asked
         secret = await self._secret()
-        who = self._identify(request, target, asked, secret or _NO_SECRET)
+        who = self._identify(request, target, read.facts, secret or _NO_SECRET)
         rules = _NO_RULES if asked.watching is Watching.NOT else await self._rules(who)
-        found = await self._find(who, asked, known=secret is not None)
+        stored = await self._stored(who.tenant, read, known=secret is not None)
+        # With nothing to place the body stays as it is.
+        touched = size if stored or rules.listed else 0
+        found, forms = await beside(touched, lambda: self._placed(read, who, rules, stored))
         turn = self._turn(asked, who, rules, found)
-        layers = self._layers(asked, who, rules)
         return Answer(
             TurnContext(
-                spine=found.spine,
-                forms=Forms(self._wire, asked, found.matches, found.view, layers=layers),
+                spine=read.spine,
+                forms=forms,
                 exchange=self._exchange(asked, turn),
                 tenant=who.tenant,
                 ledger=self._services.store,
@@ -132,8 +148,11 @@ class Relay:
         names = codings.codings(request.headers.raw)
         if not names:
             return Received(raw, raw)
+        most = self._services.settings.limits.body
         try:
-            return Received(raw, codings.plain(raw, names, self._services.settings.limits.body))
+            # Of a packed body only unpacking tells how large it is.
+            plain = await beside(LARGE, lambda: codings.plain(raw, names, most))
+            return Received(raw, plain)
         except codings.UndecodableBody as problem:
             raise BadRequest(f"the request body cannot be decoded: {problem}") from None
 
@@ -158,10 +177,8 @@ class Relay:
             ) from None
         log.warning("this request goes out unspliced: %s", str(problem) or "the ledger is slow")
 
-    def _identify(
-        self, request: Request, target: Target, asked: WireRequest, secret: bytes
-    ) -> Identity:
-        services = self._services
+    def _read(self, body: bytes) -> _Read:
+        asked = self._wire.read(body)
         facts = RequestFacts(
             tools=asked.tools,
             tools_off=asked.tools_off,
@@ -170,6 +187,12 @@ class Relay:
             last_user=next((m.text for m in reversed(asked.messages) if m.role == "user"), ""),
             hints=asked.hints,
         )
+        return _Read(asked, facts, conversation.spine(asked.messages, self._memory))
+
+    def _identify(
+        self, request: Request, target: Target, facts: RequestFacts, secret: bytes
+    ) -> Identity:
+        services = self._services
         # Only a neighbour on this machine, such as a gateway in the same pod, may name tenants.
         header = services.settings.tenant_header if _is_local(request) else None
         policy = TenantPolicy(secret, services.loopback, header)
@@ -185,30 +208,34 @@ class Relay:
             log.warning("this turn runs without rules: %s", problem)
             return _NO_RULES
 
-    async def _find(self, who: Identity, asked: WireRequest, *, known: bool) -> _Found:
-        spine = conversation.spine(asked.messages)
-        matches: Matches | None = NO_MATCHES
-        if not asked.anchored:
-            pass  # without a ledger nothing is missed
-        elif not known:
-            matches = None
-        elif asked.watching is Watching.ACTING and not self._services.settings.dry_run:
-            # In a dry run even what was spliced before stays away.
-            # Asking for no keys costs nothing, and tells whether the store is there at all.
-            matches = await self._matches(who.tenant, anchors.lookup_keys(spine), spine)
-        view = views.build(asked.messages, matches or NO_MATCHES, self._wire.user)
-        return _Found(spine, matches or NO_MATCHES, view, read=matches is not None)
-
-    async def _matches(self, tenant: str, keys: Sequence[str], spine: Spine) -> Matches | None:
+    async def _stored(
+        self, tenant: str, read: _Read, *, known: bool
+    ) -> Sequence[StoredSplice] | None:
         """The conversation's splices, in one read; None where the ledger did not answer."""
+        asked = read.asked
+        if not asked.anchored:
+            return ()  # without a ledger nothing is missed
+        if not known:
+            return None
+        if asked.watching is not Watching.ACTING or self._services.settings.dry_run:
+            return ()  # in a dry run even what was spliced before stays away
         try:
-            stored = await within(
-                self._services.patience.ledger_read, self._services.store.find(tenant, keys)
-            )
+            # Asking for no keys costs nothing, and tells whether the store is there at all.
+            found = self._services.store.find(tenant, anchors.lookup_keys(read.spine))
+            return await within(self._services.patience.ledger_read, found)
         except (StoreUnavailable, TimeoutError) as problem:
             self._unledgered(problem)
             return None
-        return anchors.match(spine, stored)
+
+    def _placed(
+        self, read: _Read, who: Identity, rules: RuleSet, stored: Sequence[StoredSplice] | None
+    ) -> tuple[_Found, Forms]:
+        """Place the splices; the first of the bodies is made here."""
+        matches = anchors.match(read.spine, stored or ())
+        view = views.build(read.asked.messages, matches, self._wire.user)
+        layers = self._layers(read.asked, who, rules)
+        forms = Forms(self._wire, read.asked, matches, view, layers=layers)
+        return _Found(matches, view, read=stored is not None), forms
 
     def _turn(self, asked: WireRequest, who: Identity, rules: RuleSet, found: _Found) -> Turn:
         settings = self._services.settings
@@ -217,7 +244,7 @@ class Relay:
         observe = unsure or asked.watching is not Watching.ACTING
         facts = Facts(
             tools=asked.tools,
-            families=tool_families(self._services.agents, who.agent),
+            families=self._families(who.agent),
             workspace=who.workspace_label or str(settings.workspace.resolve()),
             structured=asked.structured or who.prose_edits,
             forced_tool=asked.forced_tool,
@@ -232,6 +259,8 @@ class Relay:
         """What stands in the system prompt; side requests and dry runs get nothing."""
         placeable = asked.anchored and asked.watching is Watching.ACTING
         if who.side or self._services.settings.dry_run or not placeable:
+            return ()
+        if not rules.listed:
             return ()
         prompt = "\n".join(message.text for message in _prompt(asked.messages))
         text = rulebook.layers(rules, prompt, tools=bool(asked.tools))

@@ -19,8 +19,9 @@ def layers(rules: RuleSet, prompt: str, *, tools: bool) -> str:
     `prompt`: what the client says itself; a rule whose text stands in it is not repeated.
     `tools`: whether the request declares any, so that the model could read a rule's file.
     """
-    said = _folded(prompt)
-    always = _once([rule for rule in _of(rules, Bucket.ALWAYS) if _folded(rule.body) not in said])
+    always = _once(_of(rules, Bucket.ALWAYS))
+    said = _folded(prompt) if always else ""
+    always = [rule for rule in always if _folded(rule.body) not in said]
     book = _of(rules, Bucket.RULEBOOK) if tools else []
     parts = (wording.always_layer(always), wording.rulebook_layer(book))
     return "\n\n".join(part for part in parts if part)

@@ -38,12 +38,12 @@ def _matches() -> Matches:
 
 def test_request_without_additions_has_one_form() -> None:
     """Nothing spliced, nothing layered: the client's own bytes, once."""
-    assert list(_forms().at_start()) == [(Form.PLACED, BODY)]
+    assert list(_forms().at_start().made) == [(Form.PLACED, BODY)]
 
 
 def test_layers_can_be_left_out_before_the_splices_are() -> None:
     """An upstream that refuses the prompt layers still gets what turns have left."""
-    forms = [form for form, _ in _forms(_matches(), layered=True).at_start()]
+    forms = [form for form, _ in _forms(_matches(), layered=True).at_start().made]
     assert forms[0] is Form.PLACED
     assert forms[-2:] == [Form.UNLAYERED, Form.BARE]
 
@@ -62,12 +62,13 @@ def test_bare_form_drops_the_splices() -> None:
     assert number == 7
     assert splice is not None
     assert splice.dropped
-    assert forms.between(Pending.behind((), WIRE_API.user))[0][1] == BODY
+    assert next(forms.between(Pending.behind((), WIRE_API.user)).made)[1] == BODY
 
 
 def test_flipped_form_is_kept_for_the_reissue() -> None:
     """The placement that worked is amended and used from then on."""
     forms = _forms(_matches())
-    flipped = dict(forms.at_start())[Form.FLIPPED]
+    flipped = dict(forms.at_start().made)[Form.FLIPPED]
     assert forms.settle(Form.FLIPPED)
-    assert forms.between(Pending.behind((), WIRE_API.user))[0] == (Form.PLACED, flipped)
+    reissue = next(forms.between(Pending.behind((), WIRE_API.user)).made)
+    assert reissue == (Form.PLACED, flipped)

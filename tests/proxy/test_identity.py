@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import json
+from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -305,3 +307,26 @@ def test_header_mark_is_found_in_any_case() -> None:
     agent = Agent("a", Marks(headers=(HeaderMark("x-title", "^my agent$"),)))
     assert recognise({"x-title": "My Agent"}, NOTHING, [agent]) == agent
     assert recognise({"x-title": "My Agents"}, NOTHING, [agent]) == ANY_AGENT
+
+
+def test_surer_marks_outweigh_all_of_the_others() -> None:
+    """Of any two agents the one with the surest mark that the other lacks sent the request."""
+    kinds: tuple[dict[str, Any], ...] = (
+        {"headers": (HeaderMark("x-mark"),)},
+        {"user_agent": ("tool",)},
+        {"prompt": ("you are",)},
+        {"tools": (frozenset({"t"}),)},
+    )
+    facts = RequestFacts(tools=("t",), system="You are it.")
+    headers = {"x-mark": "1", "user-agent": "tool/1"}
+
+    def agent(name: str, marked: tuple[bool, ...]) -> Agent:
+        shown: dict[str, Any] = {}
+        for kind, there in zip(kinds, marked, strict=True):
+            shown |= kind if there else {}
+        return Agent(name, marks=Marks(**shown))
+
+    for first, second in product(product((True, False), repeat=4), repeat=2):
+        expected = "a" if first >= second else "b"
+        found = recognise(headers, facts, (agent("a", first), agent("b", second)))
+        assert found.name == (expected if any((*first, *second)) else ANY_AGENT.name)

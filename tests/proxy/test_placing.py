@@ -7,13 +7,17 @@ import pytest
 
 from proxy.errors import BadRequest, ConnectFailed, FirstByteTimeout, UpstreamBroken
 from proxy.headers import Field
-from proxy.placing import Form, open_placed, patient
+from proxy.placing import Bodies, Form, open_placed, patient
 from proxy.upstream import UpstreamResponse
 from tests.support.responses import Played, as_response
 
 pytestmark = pytest.mark.anyio
 
 FORMS = ((Form.PLACED, b"placed"), (Form.FLIPPED, b"flipped"), (Form.BARE, b"bare"))
+
+
+def bodies(first: int = 0) -> Bodies:
+    return Bodies(iter(FORMS[first:]), b"bare")
 
 
 class Asked:
@@ -44,7 +48,7 @@ class Asked:
 async def test_refused_forms_are_tried_in_order(refusal: int) -> None:
     """As placed, the other way round, as the client sent it; each refusal is closed."""
     asked = Asked(refusal, refusal, 200)
-    opened = await open_placed(asked.open, FORMS)
+    opened = await open_placed(asked.open, bodies())
     assert (opened.form, opened.response.status) == (Form.BARE, 200)
     assert asked.bodies == [b"placed", b"flipped", b"bare"]
     assert [played.closed for played in asked.played] == [1, 1, 0]
@@ -53,7 +57,7 @@ async def test_refused_forms_are_tried_in_order(refusal: int) -> None:
 async def test_form_that_is_accepted_ends_the_search() -> None:
     """The first that is not refused counts."""
     asked = Asked(400, 200)
-    assert (await open_placed(asked.open, FORMS)).form is Form.FLIPPED
+    assert (await open_placed(asked.open, bodies())).form is Form.FLIPPED
     assert len(asked.bodies) == 2
 
 
@@ -61,14 +65,14 @@ async def test_form_that_is_accepted_ends_the_search() -> None:
 async def test_other_errors_are_no_matter_of_form(status: int) -> None:
     """They are answered at once, without a second request."""
     asked = Asked(status)
-    opened = await open_placed(asked.open, FORMS)
+    opened = await open_placed(asked.open, bodies())
     assert (opened.form, opened.response.status) == (Form.PLACED, status)
 
 
 async def test_refusal_of_the_clients_own_request_is_the_answer() -> None:
     """What the client sent is refused too: that is for the client to see."""
     asked = Asked(400, 400, 400)
-    opened = await open_placed(asked.open, FORMS)
+    opened = await open_placed(asked.open, bodies())
     assert (opened.form, opened.response.status) == (Form.BARE, 400)
     assert asked.played[-1].closed == 0
 
@@ -76,7 +80,7 @@ async def test_refusal_of_the_clients_own_request_is_the_answer() -> None:
 async def test_request_without_anything_of_ours_goes_out_once() -> None:
     """A refused request that is the client's own is not sent again."""
     asked = Asked(400)
-    assert (await open_placed(asked.open, FORMS[2:])).response.status == 400
+    assert (await open_placed(asked.open, bodies(2))).response.status == 400
     assert asked.bodies == [b"bare"]
 
 

@@ -120,11 +120,13 @@ class SqliteStore:
 def _found(
     connection: sqlite3.Connection, tenant: str, keys: Sequence[str]
 ) -> tuple[StoredSplice, ...]:
+    # CROSS JOIN keeps the order of the two: one search a key, and no list of keys is made first.
     rows = connection.execute(
         "SELECT id, places, payload FROM splice WHERE id IN ("
-        " SELECT splice FROM place WHERE tenant = ? AND key IN (SELECT value FROM json_each(?)))"
+        " SELECT place.splice FROM json_each(?) AS asked"
+        " CROSS JOIN place ON place.tenant = ? AND place.key = asked.value)"
         " ORDER BY id",
-        (tenant, json.dumps(list(keys))),
+        (json.dumps(list(keys)), tenant),
     )
     return tuple(StoredSplice(row[0], _places_in(row[1]), row[2]) for row in rows)
 

@@ -47,7 +47,7 @@ def bodies(exchange: Exchange) -> dict[Form, str]:
     """The prompts in which a reissue would go out, by form."""
     asked = WIRE_API.read(body_of(stream=True))
     forms = Forms(WIRE_API, asked, NO_MATCHES, build(asked.messages, NO_MATCHES, WIRE_API.user))
-    return {form: json.loads(body)["prompt"] for form, body in forms.between(exchange.pending)}
+    return {form: json.loads(body)["prompt"] for form, body in forms.between(exchange.pending).made}
 
 
 def rendered(served: Served) -> Any:
