@@ -211,6 +211,30 @@ async def test_one_document_is_shown_whole(
         assert "from its beginning" in prompts(upstream)[1]
 
 
+async def test_edit_in_the_text_is_a_call_here_too(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """A prompt that teaches a format of edits is read for them, and the answer is shown whole."""
+    write_rules(tmp_path, foo=rule_text("Kindly.", condition="FORBIDDEN", scope="tool:edit(*.py)"))
+    taught = "Act as an expert software developer. Use *SEARCH/REPLACE blocks*.\n"
+    block = "a.py\n```\n<<<<<<< SEARCH\nold\n=======\n%s\n>>>>>>> REPLACE\n```\n"
+    bad, good = block % "FORBIDDEN", block % "kind"
+    upstream.script(text_reply("I edit FORBIDDEN.\n", bad), text_reply("I edit.\n", good))
+    async with agent_at(upstream, tmp_path) as agent:
+        assert (await complete(agent, prompt=taught)).text == f"I edit.\n{good}"
+        assert "`a.py`" in prompts(upstream)[1]
+        assert await actions(agent) == [("interrupt", "tool")]
+
+
+async def test_stream_may_go_on_in_a_document(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    """An upstream that streams once and not the next time is read all the same."""
+    write_rules(tmp_path, foo=FOO)
+    upstream.script(text_reply("A ", "FORBIDDEN"), text_document("Better.", letter="b"))
+    async with agent_at(upstream, tmp_path) as agent:
+        got = await complete(agent)
+        assert (got.text, got.finish) == ("A \n\nBetter.", "stop")
+
+
 # ---- what only observes, and what is not read
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.agent import agent_at, arguments, sent, write_rules
 from tests.support.chat import Thinking, Tool, chat, chat_reply
+from tests.support.proxy import until
 from tests.support.rules import rule_text
 from tests.support.upstream import Reply, ScriptedUpstream
 
@@ -266,6 +267,11 @@ async def test_client_that_leaves_between_attempts_gets_no_retry(
             second = await upstream.exchange(1)
         await asyncio.wait_for(second.closed.wait(), 5)
         assert len(upstream.exchanges) == 2
+
+        async def recorded() -> bool:
+            return bool(await agent.audit("turns"))
+
+        await until(recorded)  # the upstream is closed before the turn's row is written
         (turn,) = await agent.audit("turns")
         assert turn["outcome"].startswith("client left")
 

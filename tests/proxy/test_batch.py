@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from proxy.batch import by_call, deliveries, first_of_each, reminder_of
+from dataclasses import replace
+
+from proxy.batch import by_call, deliveries, first_of_each, reminder_of, untold
 from proxy.splice import Delivery
 from rules_engine.decisions import Action, Hit
 from rules_engine.scope import Surface
@@ -42,3 +44,14 @@ def test_reminder_is_named_by_surface() -> None:
     assert reminder_of(hit("a", Surface.TOOL, 0)) is Action.TOOL_REMINDER
     assert reminder_of(hit("a", Surface.THINKING)) is Action.PROSE_REMINDER
     assert reminder_of(hit("a", Surface.TOOL)) is Action.PROSE_REMINDER  # an edit in the text
+
+
+def test_hit_that_nobody_can_be_told_of_is_observed() -> None:
+    """Each of them; one that would have stopped the answer is still named so."""
+    spent = replace(hit("a"), exhausted=True)
+    rows = untold([hit("b"), spent, hit("b")])
+    assert [(row[0].rule.name, row[1]) for row in rows] == [
+        ("b", Action.OBSERVED),
+        ("a", Action.EXHAUSTED),
+        ("b", Action.OBSERVED),
+    ]
