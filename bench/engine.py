@@ -90,6 +90,8 @@ def _matchers(live: Sequence[LiveRule]) -> tuple[Matcher, Matcher]:
     patterns = [trigger.pattern for each in live for trigger in each.patterns]
     literals, compiled = Matcher(patterns), Matcher(patterns)
     compiled.adopt(compiled.compile())
+    literals.bunch()
+    compiled.bunches = literals.bunches
     return literals, compiled
 
 

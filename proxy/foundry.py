@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rules_engine.dialect import DialectError, compile_pattern
+from rules_engine.bunches import join
+from rules_engine.dialect import DialectError, Together, compile_holds, compile_pattern
 from rules_engine.frontmatter import Adapt, parse_rule
 from rules_engine.problems import Problem
 from rules_engine.rule import Origin, Rule
@@ -87,6 +88,10 @@ class Foundry:
             settle()
         found = {source: self._triggers.get(source) for source in wanted}
         return {source: trigger for source, trigger in found.items() if trigger is not None}
+
+    def join(self, groups: Sequence[tuple[str, ...]]) -> Iterator[Together | None]:
+        """Compile the one pattern of each group of patterns."""
+        return _each(compile_holds, groups) if sum(map(len, groups)) > self._few else join(groups)
 
 
 class Reading:

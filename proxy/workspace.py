@@ -257,9 +257,16 @@ class Workspaces:
     def _compile(self, matcher: Matcher) -> None:
         """Let a thread compile the scanner; turns that begin before it is there have another."""
         loop = asyncio.get_running_loop()
-        compiling = loop.run_in_executor(self._compiler, _compile_scanner, matcher, self._cache)
+        compiling = loop.run_in_executor(self._compiler, self._complete, matcher)
         self._compiling.add(compiling)
         compiling.add_done_callback(self._compiling.discard)
+
+    def _complete(self, matcher: Matcher) -> None:
+        try:
+            complete(matcher, self._cache)
+            matcher.bunch(self._foundry.join)
+        except Exception:  # noqa: BLE001 - whatever it is, what there was before goes on
+            _log.exception("the scanner of a rule set could not be compiled; a slower one serves")
 
     def close(self) -> None:
         """Begin no further look at the disk."""
@@ -324,13 +331,6 @@ class _Look:
         known = {trigger.pattern.source for each in live for trigger in each.patterns}
         sources = (source for rule in rules for source in rule.conditions)
         yield from (source for source in sources if source not in known)
-
-
-def _compile_scanner(matcher: Matcher, cache: ScannerCache | None) -> None:
-    try:
-        complete(matcher, cache)
-    except Exception:  # noqa: BLE001 - whatever it is, the other scanner goes on
-        _log.exception("the scanner of a rule set could not be compiled; a slower one serves")
 
 
 def _roots(options: WorkspaceOptions, directory: str) -> tuple[Roots, DiskTree]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 
+from rules_engine.bunches import FEWEST, Bunch, Join, find_bunches, join
 from rules_engine.dialect import Pattern
 from rules_engine.scanner import Scanner
 from rules_engine.scanner.hyperscan import (
@@ -27,6 +28,7 @@ class Matcher:
         self.patterns = tuple({pattern.source: pattern for pattern in patterns}.values())
         self.numbers = {pattern.source: n for n, pattern in enumerate(self.patterns)}
         self.shared: dict[Hashable, object] = {}  # what windows of the same rules share
+        self.bunches: tuple[Bunch, ...] = ()
         self._compiled: HyperscanScanner | None = None
         self._claimed = False
 
@@ -70,6 +72,10 @@ class Matcher:
     def restore(self, dump: bytes) -> HyperscanScanner | None:
         """Take up a database that was written down; None if it is not this one, or is damaged."""
         return restore_database(self.patterns, dump)
+
+    def bunch(self, join: Join = join, fewest: int = FEWEST) -> None:
+        """Put together what begins alike, for the windows to come; slow, as `compile` is."""
+        self.bunches = find_bunches(self.patterns, join, fewest)
 
     def adopt(self, scanner: HyperscanScanner | None) -> None:
         """Serve the windows to come with `scanner`, if there is one."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rules_engine.automaton import State
+from rules_engine.automaton import Marks, State
+from rules_engine.bunches import Bunch
 from rules_engine.matcher import Matcher
 from rules_engine.ruleset import LiveRule
 from rules_engine.scanner.literals import NO_TAIL, Tail
@@ -23,12 +25,20 @@ class Watch:
     holds: bool
 
 
+class Begun(NamedTuple):
+    """What holds and may have begun where some strings end: patterns, and whole bunches."""
+
+    numbers: frozenset[int]
+    bunches: frozenset[Bunch]
+
+
 @dataclass(frozen=True, slots=True)
 class Roster:
     """Rules by place, patterns by the number that `matcher` gives them.
 
     `parts`: the patterns of each rule. `owners`: the rules of each pattern. `holding`: patterns
     of rules that hold, `anyhow` those of them of which it is not known how a match begins.
+    `bunched`: the bunch of each that is asked together with others.
     """
 
     watches: tuple[Watch, ...]
@@ -39,7 +49,9 @@ class Roster:
     numbers: frozenset[int]
     holding: frozenset[int]
     anyhow: frozenset[int]
+    bunched: Mapping[int, Bunch]
     _tails: dict[str, Tail]
+    _begun: dict[Marks, Begun]
 
     @classmethod
     def of(cls, watches: tuple[Watch, ...], matcher: Matcher | None = None) -> Roster:
@@ -48,7 +60,7 @@ class Roster:
             triggers = (each for watch in watches for each in watch.live.patterns)
             return cls._new(watches, Matcher(trigger.pattern for trigger in triggers))
         # What is kept keeps its rules alive, so that no other can have their identity.
-        key = tuple((id(watch.live), watch.holds) for watch in watches)
+        key = (bool(matcher.bunches), *((id(watch.live), watch.holds) for watch in watches))
         known = matcher.shared.get(key)
         if isinstance(known, cls):
             return known
@@ -80,8 +92,21 @@ class Roster:
             frozenset(owners),
             holding,
             matcher.beginnings.unknown & holding if holding else holding,
+            dict(_bunched(matcher.bunches, holding)),
+            {},
             {},
         )
+
+    def begun(self, marks: Marks) -> Begun:
+        """Say what may have begun where the strings with these marks end."""
+        begun = self._begun.get(marks)
+        if begun is None:
+            if len(self._begun) >= _MOST_TAILS:
+                self._begun.clear()
+            together = marks & self.bunched.keys()
+            bunches = frozenset(self.bunched[number] for number in together)
+            begun = self._begun[marks] = Begun(self.holding & marks - together, bunches)
+        return begun
 
     def tail(self, state: State, text: str) -> Tail:
         """Say which patterns that hold the end of a text may be the beginning of."""
@@ -98,3 +123,11 @@ class Roster:
     def held_by(self, at: int) -> tuple[int, ...]:
         """Give the patterns of a rule, if it holds."""
         return self.parts[at] if self.watches[at].holds else ()
+
+
+def _bunched(bunches: Iterable[Bunch], holding: frozenset[int]) -> Iterator[tuple[int, Bunch]]:
+    """Give each pattern that holds its bunch, if others of that hold too."""
+    for bunch in bunches:
+        members = bunch.members & holding
+        if len(members) > 1:
+            yield from ((number, bunch) for number in members)

@@ -7,16 +7,20 @@ never on how it was cut into pieces.
 A pattern is searched only where it can make a difference. The scanner reports with which piece a
 match may have come: until then no match is certain, and the pattern sleeps. What tells where
 matches may begin does the same for the hold positions of rules that interrupt: without a
-beginning in sight nothing has to be held.
+beginning in sight nothing has to be held. Rules that begin alike are asked together for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
+from rules_engine.automaton import Marks
+from rules_engine.bunches import Bunch
 from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
+from rules_engine.progress import FREE, PATIENCE, Progress
 from rules_engine.roster import Roster, Watch
 from rules_engine.ruleset import LiveRule
 from rules_engine.scanner.literals import NO_TAIL, LiteralStream
@@ -24,15 +28,7 @@ from rules_engine.triggers.pattern import Certain, OverBudget, Span
 
 __all__ = ["Found", "Watch", "Window"]
 
-# A candidate that stays open longer than this is searched again only after the text behind it
-# has grown by a quarter: linear cost in total, and positions stay exact (they are bisected).
-_PATIENCE = 16_384
-# Work that one pattern may cause on one text while a match is pending, in characters gone over:
-# some 50 ms. Each further place where a match may have begun is gone over again, up to a bound.
-_WORK = 64_000_000
-_FREE = 256  # shorter searches are not counted
-_WORK_PER_CHARACTER = 32
-_MOST_STARTS = 64
+_TOGETHER = 256  # what has been pending for longer is followed pattern by pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +40,6 @@ class Found:
     end: int
     decided: int
     at_end: bool = False
-
-
-@dataclass(slots=True)
-class _Search:
-    """How far one pattern has come.
-
-    No match can begin before `floor`, nothing is certain on the first `known` characters. No
-    search is `due` before the text is so long. `until`: length at which whatever was reported
-    is decided (None: as long as a match may be pending). `touched`: a match may be pending.
-    """
-
-    floor: int = 0
-    known: int = 0
-    due: int = 0
-    until: int | None = None
-    touched: bool = False
-    work: int = 0
 
 
 class Window:
@@ -88,18 +67,23 @@ class Window:
         self._gone: set[int] = set()
         self._hit_now: frozenset[int] = frozenset()  # held patterns of rules that just hit
         self._before = 0
-        self._searches: dict[int, _Search] = {}
+        self._searches: dict[int, Progress] = {}
         self._scanner = roster.matcher.scanner
         self._stream = self._scanner.open()
         self._always = self._scanner.blind & roster.numbers
         self._awake = set(self._always)
         # Of patterns that hold: where a match may have begun, now and before the newest piece;
         # and of which patterns the end of the text may be the beginning, then and now.
+        # Under a bunch's key stands the first of its patterns but those that are followed alone,
+        # which are those that are awake, and those that have been pending for long.
         self._pending: dict[int, int] = {}
         self._marks: dict[int, int] = {}
         self._tail = self._marked_tail = NO_TAIL
         self._begun = roster.matcher.beginnings.open() if roster.holding else None
         self._open = set(roster.anyhow)
+        self._bunches: set[Bunch] = set()  # of which a beginning stands in the text
+        self._witnesses: dict[Bunch, int] = {}
+        self._alone = set(self._always & roster.bunched.keys())
         if prefix:
             self._settle(prefix)
 
@@ -137,8 +121,11 @@ class Window:
         """Length of the prefix that no holding rule can still match on."""
         length = len(self.text)
         if self._release is not ReleaseMode.SAFE:
-            floors = self._pending.items()
-            return min((self._position(n, self.text, floor) for n, floor in floors), default=length)
+            asleep = (n for bunch in self._bunches for n in self._asleep(bunch))
+            numbers = chain((n for n in self._pending if n >= 0), asleep)
+            floors = ((n, self._floor_in(self._pending, n)) for n in numbers)
+            known = (self._position(n, self.text, at) for n, at in floors if at is not None)
+            return min(known, default=length)
         position = length - self._tail.longest
         return min(position, *self._pending.values()) if self._pending else position
 
@@ -152,18 +139,21 @@ class Window:
         """No rule interrupts here any more: they go on as rules that only remind."""
         length = len(self.text)
         for number in self._held:
+            floor = self._floor_in(self._pending, number)
             begun = length - self._tail.lengths.get(number, 0)
-            self._search(number).floor = self._pending.get(number, begun)
+            self._search(number).floor = begun if floor is None else floor
         self._held = frozenset()
         self._pending = {}
+        self._bunches.clear()
+        self._alone.clear()
         self._tail = NO_TAIL
 
     # ---- what is certain
 
-    def _search(self, number: int) -> _Search:
+    def _search(self, number: int) -> Progress:
         search = self._searches.get(number)
         if search is None:
-            search = self._searches[number] = _Search()
+            search = self._searches[number] = Progress()
         return search
 
     def _wake(self, reported: Collection[int]) -> None:
@@ -176,6 +166,8 @@ class Window:
             if number not in self._awake:
                 search.known = max(search.known, self._before)
                 self._awake.add(number)
+                if number in self._held:
+                    self._follow_alone(number)
             lag = self._scanner.lag(number)
             search.until = None if lag is None else length + lag
             search.touched = True
@@ -198,7 +190,7 @@ class Window:
                 hits[number] = hit
         return self._told(hits) if hits else ()
 
-    def _rests(self, number: int, search: _Search) -> bool:
+    def _rests(self, number: int, search: Progress) -> bool:
         """Whether a held pattern waited for more of a match that can come no more."""
         return (
             search.until is None
@@ -209,28 +201,28 @@ class Window:
 
     def _mark(self, number: int) -> int:
         """Where a match of a held pattern may have begun before the newest piece."""
-        begun = self._marked_tail.lengths.get(number, 0)
-        return self._marks.get(number, self._before - begun)
+        floor = self._floor_in(self._marks, number)
+        return self._before - self._marked_tail.lengths.get(number, 0) if floor is None else floor
 
-    def _floor(self, number: int, search: _Search) -> int:
+    def _floor(self, number: int, search: Progress) -> int:
         return self._mark(number) if number in self._held else search.floor
 
-    def _certain(self, number: int, search: _Search) -> Certain | None:
+    def _certain(self, number: int, search: Progress) -> Certain | None:
         length = len(self.text)
         floor = self._floor(number, search)
         trigger = self._roster.triggers[number]
-        if length - floor > _FREE and number in self._held:
-            self._charge(number, search, floor)
+        if length - floor > FREE and number in self._held:
+            search.charge(trigger.pattern, self.text, floor)
         known, search.known = search.known, length
         hit = trigger.certain(self.text, floor, known, beyond=self._beyond_of(floor))
         if hit is not None:
             return hit
         if number not in self._held:
             search.floor = trigger.hold(self.text, floor, beyond=self._beyond_of(floor))
-            search.due = _due(length, search.floor)
+            search.put_off(length, search.floor)
             search.touched = search.floor < length
             if search.touched:
-                self._charge(number, search, search.floor)
+                search.charge(trigger.pattern, self.text, search.floor)
         settled = search.until is not None and length >= search.until
         idle = number not in self._held and not search.touched
         if (settled or idle) and number not in self._always:
@@ -281,27 +273,32 @@ class Window:
         """No rule that this pattern belongs to holds anything any more."""
         self._held -= {number}
         self._open.discard(number)
+        self._alone.discard(number)
         if number in self._tail.lengths:
             self._tail = self._tail.among(self._held)
         if number in self._pending:
             # The marks are the same mapping until the piece has been followed.
             self._pending = {n: floor for n, floor in self._pending.items() if n != number}
+        if not self._held:
+            self._pending = {}
 
     def _follow(self, begun: LiteralStream, piece: str) -> None:
         """Find where matches may have begun, with what came up to the end of `piece`."""
-        completed = begun.feed(piece)
-        if completed:
-            self._open.update(self._held.intersection(completed))
+        for marks in begun.completed(piece):
+            self._begin(marks)
         self._tail = self._roster.tail(begun.state, self.text)
         if self._held is not self._roster.holding:
             self._tail = self._tail.among(self._held)
-        if not (self._open or self._tail.asked):
+        asked = self._tail.asked
+        if not (self._open or self._bunches or asked):
             self._pending = {}
             return
         pending: dict[int, int] = {}
         aside: list[int] = []
         length = len(self.text)
-        for number in self._open.union(self._tail.asked) if self._tail.asked else self._open:
+        if self._roster.bunched:
+            asked = self._ask_bunches(asked, pending)
+        for number in self._open.union(asked) if asked else self._open:
             try:
                 floor = self._hold(number, length)
             except OverBudget:
@@ -313,22 +310,104 @@ class Window:
             [n for n in self._open if n not in pending and n not in self._roster.anyhow]
         )
         self._pending = pending
+        if self._alone:
+            self._alone = {n for n in self._alone if n in pending or n in self._awake}
         for number in aside:
             self._set_aside(number)
+
+    def _begin(self, marks: Marks) -> None:
+        """Take note of the matches that may have begun where some strings end."""
+        begun = self._roster.begun(marks)
+        self._bunches |= begun.bunches
+        self._open |= self._held & begun.numbers
+        if self._alone:
+            self._open |= self._alone & marks
+
+    def _ask_bunches(self, asked: Iterable[int], pending: dict[int, int]) -> tuple[int, ...]:
+        """Search for what is asked together; gives which of `asked` are still to be asked."""
+        left: list[int] = []
+        for number in asked:
+            bunch = self._roster.bunched.get(number)
+            if bunch is None or number in self._alone:
+                left.append(number)
+            else:
+                self._bunches.add(bunch)
+        for bunch in tuple(self._bunches):
+            try:
+                floor = self._hold_together(bunch)
+            except OverBudget:  # whose fault it is will show when each is asked alone
+                for number in self._asleep(bunch):
+                    self._follow_alone(number)
+                floor = len(self.text)
+            if floor < len(self.text):
+                pending[bunch.key] = floor
+            else:
+                self._bunches.discard(bunch)
+        return tuple(left)
+
+    def _hold_together(self, bunch: Bunch) -> int:
+        """Search for where a match of one of them may have begun: all of them, then by one.
+
+        Raises OverBudget where that takes too long, or may once the text has grown.
+        """
+        floor = self._marks.get(bunch.key, self._before - self._marked_tail.longest)
+        if self._before - floor > _TOGETHER:
+            raise OverBudget(bunch.key)
+        length = len(self.text)
+        begun = bunch.trigger.hold(self.text, floor)
+        if begun == length:
+            return length
+        # Mostly the first that is asked has begun there. If none has, it was a pattern that is
+        # not held any more, or is followed alone.
+        asleep = self._asleep(bunch)
+        witness = self._witnesses.get(bunch)
+        first = (witness,) if witness in asleep else ()
+        least = length
+        for number in chain(first, asleep):
+            trigger = self._roster.triggers[number]
+            position = trigger.hold(self.text, begun, beyond=self._beyond_of(begun))
+            if position < least:
+                least, self._witnesses[bunch] = position, number
+            if position == begun:
+                break
+        return least
+
+    def _asleep(self, bunch: Bunch) -> frozenset[int]:
+        """Give the patterns that are followed together."""
+        return self._held & (bunch.members - self._alone)
+
+    def _follow_alone(self, number: int) -> None:
+        """Ask a pattern itself from now on, if it was asked together with others."""
+        bunch = self._roster.bunched.get(number)
+        if bunch is None or number in self._alone:
+            return
+        floor = self._floor_in(self._marks, number)
+        if floor is not None:
+            self._marks[number] = floor
+        self._alone.add(number)
+        self._open.add(number)
+
+    def _floor_in(self, floors: Mapping[int, int], number: int) -> int | None:
+        """Look up from where on a match is pending at the earliest, None for no match."""
+        floor = floors.get(number)
+        if floor is None and number not in self._alone:
+            bunch = self._roster.bunched.get(number)
+            return None if bunch is None else floors.get(bunch.key)
+        return floor
 
     def _hold(self, number: int, length: int) -> int:
         """Search for where a match of a held pattern may have begun; `length` is the text's."""
         floor = self._mark(number)
-        search = self._searches.get(number)
+        trigger, search = self._roster.triggers[number], self._searches.get(number)
         if search is not None and length < search.due:
             return floor
-        if length - floor > _FREE:
+        if length - floor > FREE:
             search = self._search(number)
-            self._charge(number, search, floor)
+            search.charge(trigger.pattern, self.text, floor)
         beyond = self._beyond if floor <= self._beyond else 0
-        position = self._roster.triggers[number].hold(self.text, floor, beyond=beyond)
-        if search is not None or length - position > _PATIENCE:
-            self._search(number).due = _due(length, position)
+        position = trigger.hold(self.text, floor, beyond=beyond)
+        if search is not None or length - position > PATIENCE:
+            self._search(number).put_off(length, position)
         return position
 
     def _position(self, number: int, text: str, floor: int) -> int:
@@ -341,18 +420,6 @@ class Window:
             return len(text)
         return complete.start if complete else len(text)
 
-    def _charge(self, number: int, search: _Search, floor: int) -> None:
-        """Count a search of what is pending. Raises OverBudget once it has been too much."""
-        size = len(self.text) - floor
-        pattern = self._roster.triggers[number].pattern
-        starts = 1
-        if size > pattern.patience:
-            begun = (self.text.count(prefix, floor) for prefix in pattern.prefixes)
-            starts += min(sum(begun), _MOST_STARTS)
-        search.work += size * starts
-        if search.work > _WORK + len(self.text) * _WORK_PER_CHARACTER:
-            raise OverBudget(pattern.source)
-
     # ---- where the text begins and ends
 
     def _settle(self, prefix: str) -> None:
@@ -361,7 +428,9 @@ class Window:
         self._wake(self._stream.feed(prefix))
         if self._begun is None:
             return
-        self._open.update(self._held.intersection(self._begun.feed(prefix)))
+        for number in self._held.intersection(self._begun.feed(prefix)):
+            self._open.add(number)
+            self._follow_alone(number)
         self._tail = self._roster.tail(self._begun.state, prefix)
         for number in self._open.union(self._tail.asked):
             trigger = self._roster.triggers[number]
@@ -376,9 +445,10 @@ class Window:
         """Ask a pattern for its first match, unless it is known that none is pending."""
         search = self._searches.get(number)
         if number in self._held:
-            if number not in self._pending and number not in self._roster.anyhow:
+            begun = self._floor_in(self._pending, number)
+            if begun is None and number not in self._roster.anyhow:
                 return None  # a tail is not yet a match
-            floor = self._pending.get(number, len(self.text))
+            floor = len(self.text) if begun is None else begun
         elif number in self._always or (search is not None and search.touched):
             floor = 0 if search is None else search.floor
         else:
@@ -389,8 +459,3 @@ class Window:
         except OverBudget:
             self._set_aside(number)
             return None
-
-
-def _due(length: int, floor: int) -> int:
-    waiting = length - floor
-    return 0 if waiting <= _PATIENCE else length + waiting // 4

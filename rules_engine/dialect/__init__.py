@@ -7,15 +7,18 @@ Annex B included, and a leading group of flags as rule files write it: `(?i)`, `
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
 from rules_engine.dialect.errors import MAX_SOURCE, DialectError, TooLargeError
 from rules_engine.dialect.literals import find_literals
 from rules_engine.dialect.measure import Measure, counts_units
+from rules_engine.dialect.merge import merge
 from rules_engine.dialect.native import HOLD_EVERYTHING, compile_native
-from rules_engine.dialect.nodes import Node
+from rules_engine.dialect.nodes import Group, Node, Reference, walk
 from rules_engine.dialect.parse import Flags, parse
 from rules_engine.dialect.prefilter import Prefilter, find_prefilter
 from rules_engine.dialect.resolve import Resolved, resolve
@@ -23,7 +26,7 @@ from rules_engine.dialect.risk import assess, explodes
 from rules_engine.dialect.translate import NEVER, Form, is_ascii, translate
 from rules_engine.dialect.trim import trim
 
-__all__ = ["DialectError", "Pattern", "compile_pattern"]
+__all__ = ["DialectError", "Pattern", "Together", "compile_holds", "compile_pattern"]
 
 _LEADING_FLAGS = re.compile(r"\(\?([imsu]+)\)")
 
@@ -98,13 +101,10 @@ def compile_pattern(source: str) -> Pattern:
         raise DialectError(
             f"the pattern is {len(source)} characters long; {MAX_SOURCE} are allowed", MAX_SOURCE
         )
-    leading = _LEADING_FLAGS.match(source)
-    letters = leading[1] if leading else ""
-    body = source[leading.end() :] if leading else source
+    body, letters, flags = _flagged(source)
     notes = [NOTE_UNICODE] if "u" in letters else []
     if "\b" in source:
         notes.append(NOTE_BACKSPACE)
-    flags = Flags().switched(letters.replace("u", ""), on=True)
     base = len(source) - len(body)
     try:
         try:
@@ -116,6 +116,64 @@ def compile_pattern(source: str) -> Pattern:
         return compile_tree(source, tree, notes)
     except RecursionError:
         raise DialectError("the pattern is nested too deep; split it") from None
+
+
+def _flagged(source: str) -> tuple[str, str, Flags]:
+    """Take off the leading group of flags; gives the rest, its letters and what they mean."""
+    leading = _LEADING_FLAGS.match(source)
+    letters = leading[1] if leading else ""
+    body = source[leading.end() :] if leading else source
+    return body, letters, Flags().switched(letters.replace("u", ""), on=True)
+
+
+class Together(NamedTuple):
+    """One pattern in the place of several: of those of the given sources that are `taken`."""
+
+    pattern: Pattern
+    taken: tuple[int, ...]
+
+
+def compile_holds(sources: Sequence[str]) -> Together | None:
+    """Make one pattern of several, to be asked in one search from where on any may still match.
+
+    Its hold form matches where one of theirs does. Nothing else of it is of use: its other forms
+    match nothing. Left out is foreign syntax, what may take long, and what repeats a capture;
+    None if that leaves nothing.
+    """
+    trees = {at: tree for at, source in enumerate(sources) if (tree := _mergeable(source))}
+    if not trees:
+        return None
+    together = merge(trees.values())
+    measure = Measure.of(together)
+    resolved = Resolved(together, frozenset(), frozenset())
+    never = regex.compile(NEVER)
+    pattern = Pattern(
+        source="",
+        final=never,
+        streaming=None,
+        hold=_compile(resolved, measure, Form.HOLD) or never,
+        min_width=0,
+        max_width=None,
+        line_bounded=False,
+        literals=(),
+        folded=False,
+        matches_empty=False,
+        notes=(),
+        behind=measure.behind(together),
+        in_units=counts_units(together),
+        patience=assess(together).patience,
+    )
+    return Together(pattern, tuple(trees))
+
+
+def _mergeable(source: str) -> Node | None:
+    body, _, flags = _flagged(source)
+    try:
+        tree = trim(resolve(parse(body, flags)).tree)
+    except (DialectError, RecursionError):
+        return None
+    captures = any(isinstance(node, Group | Reference) for node in walk(tree))
+    return None if captures or assess(tree).loops else tree
 
 
 def _compile_foreign(  # noqa: PLR0917 - the parts of one source

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from rules_engine.automaton import State, build, fold, gather
+from rules_engine.automaton import Marks, State, build, fold, gather
 from rules_engine.dialect import Pattern
 
 
@@ -36,13 +37,20 @@ class LiteralStream:
 
     def feed(self, text: str) -> Collection[int]:
         """Read the next piece; returns the marks of the strings that it completes."""
+        seen = self.completed(text)
+        return frozenset().union(*seen) if len(seen) > 1 else seen[0] if seen else ()
+
+    def completed(self, text: str) -> Sequence[Marks]:
+        """Read the next piece; returns the marks by the places where it completes strings."""
         state = self.state
-        seen: set[int] | None = None
+        seen: list[Marks] | None = None
         for char in fold(text):
             state = state[char]
             if state.complete:
-                seen = seen or set()
-                seen |= state.complete
+                if seen is None:
+                    seen = []
+                if state.complete not in seen:
+                    seen.append(state.complete)
         self.state = state
         return seen or ()
 
@@ -85,19 +93,19 @@ class Beginnings:
         """Begin with a new text."""
         return LiteralStream(self._start)
 
-    def tail(self, state: State, end: str, among: Collection[int]) -> Tail:
+    def tail(self, state: State, end: str, among: AbstractSet[int]) -> Tail:
         """Judge a text's end: as much of it as `state` has read of a beginning, and one more."""
         lengths: dict[int, int] = {}
         asked: set[int] = set()
         for part in state.endings():
             length = len(part.text)
-            for number in part.open():
-                if number not in among or number in lengths:
-                    continue
+            start = max(0, len(end) - length - 1)
+            begun, at = end[start:], len(end) - length - start
+            for number in part.open() & among - lengths.keys():
                 pattern = self._patterns[number]
                 if not _judges(pattern, end):
                     asked.add(number)
-                elif _may_begin(pattern, end, length):
+                elif pattern.hold.match(begun, at):
                     lengths[number] = length
         return Tail.of(lengths, sorted(asked))
 
@@ -106,8 +114,3 @@ def _judges(pattern: Pattern, end: str) -> bool:
     """Whether one character in front of a match is all that the pattern looks back on."""
     near = pattern.behind is not None and pattern.behind <= 1
     return near and (end.isascii() or not pattern.in_units)
-
-
-def _may_begin(pattern: Pattern, end: str, length: int) -> bool:
-    start = max(0, len(end) - length - 1)
-    return pattern.hold.match(end[start:], len(end) - length - start) is not None

@@ -96,6 +96,18 @@ def test_many_patterns_are_compiled_in_another_process() -> None:
     assert foundry.compile(["bc"])["bc"] is found["bc"]
 
 
+@pytest.mark.parametrize("few", [1, 64])
+def test_what_begins_alike_is_compiled_together(few: int) -> None:
+    """Here where it is little, else in another process; what cannot be joined is told."""
+    groups = [(r"import\s+foo", r"import\s+(a)\1", r"import\s+bar"), (r"import\s+(a)\1",)]
+    together, nothing = Foundry(few).join(groups)
+    assert nothing is None
+    assert together is not None
+    assert together.taken == (0, 2)
+    assert together.pattern.hold.search("an import b")
+    assert not together.pattern.hold.search("an import c")
+
+
 def dying(rule: Rule, _fields: Fields) -> Rule:
     """End any process but the test's own."""
     if multiprocessing.parent_process() is not None:

@@ -104,6 +104,11 @@ class Rules:
         matcher = Matcher(_patterns()[:count])
         if backend == "hyperscan":
             matcher.adopt(matcher.compile())
+        matcher.bunch()
+        matcher.bunches = tuple(
+            replace(bunch, trigger=_measured(bunch.trigger.pattern, work))
+            for bunch in matcher.bunches
+        )
         return cls(watches, matcher, _words(), work)
 
     def feed(self, text: str) -> tuple[Window, float]:

@@ -24,6 +24,7 @@ from tests.support.rules import rule_text, ruleset
 
 # What real rules are made of, and texts that nearly match them.
 _LITERALS = ("foo", "fo", "bar", "any", "a:", "é", "b\U0001f600", "f", "(?:foo|ba)", "Ba")
+_BEGINNINGS = ("foo", "f", "a", "b\\s*", "fo[^;]*", "a:", "Ba", "ba", "fo+")
 _HEADS = ("", "", "\\b", "(?<!x)", "(?<=ba)", "(?<![^a])", "^", "\\s*", "\\B", "(?<=[^x]x)", "(x)?")
 _MIDDLES = (
     *("", "\\s+", ".", ".*", "[^;]*", "\\w{0,3}", "(?:x|foo)?", "[\\s\\S]*?", "[^a]", "\\b", "."),
@@ -141,18 +142,25 @@ def _told(found: Sequence[Found]) -> list[tuple[str, int, int, int, bool]]:
 
 
 def random_watches(rng: Random, words: Vocabulary) -> tuple[Watch, ...]:
-    """One to four rules with one or two random conditions."""
+    """One to four rules with one or two random conditions; or up to eight that begin alike."""
+    if rng.random() < 0.4:
+        head = rng.choice(("", "", "\\b", "(?<!x)", "(?<=ba)")) + rng.choice(_BEGINNINGS)
+        return _watches(rng, words, rng.randint(2, 8), head)
+    return _watches(rng, words, rng.randint(1, 4), "")
+
+
+def _watches(rng: Random, words: Vocabulary, count: int, head: str) -> tuple[Watch, ...]:
     return tuple(
-        Watch(live_rule(f"r{number}", _sources(rng, words)), rng.random() < 0.6)
-        for number in range(rng.randint(1, 4))
+        Watch(live_rule(f"r{number}", _sources(rng, words, head)), rng.random() < 0.6)
+        for number in range(count)
     )
 
 
-def _sources(rng: Random, words: Vocabulary) -> list[str]:
+def _sources(rng: Random, words: Vocabulary, head: str) -> list[str]:
     sources: list[str] = []
     wanted = rng.choice((1, 1, 2))
     while len(sources) < wanted:
-        source = rng.choice(_FLAGS) + _source(rng, words)
+        source = rng.choice(_FLAGS) + head + _source(rng, words)
         try:
             pattern = compile_pattern(source)
         except DialectError:
@@ -188,13 +196,22 @@ def random_trial(rng: Random, words: Vocabulary, watches: tuple[Watch, ...]) -> 
 
 
 def matchers(watches: Sequence[Watch]) -> Iterator[tuple[str, Matcher]]:
-    """The rules' matcher with literals alone, and with the compiled database if there is one."""
+    """The rules' matcher with literals alone, and with the compiled database if there is one.
+
+    Each with what begins alike asked together, and without.
+    """
     patterns = [each.pattern for watch in watches for each in watch.live.patterns]
-    yield "literals", Matcher(patterns)
-    compiled = Matcher(patterns)
-    compiled.adopt(compiled.compile())
-    if compiled.compiled:
-        yield "hyperscan", compiled
+    for bunched in (False, True):
+        literals, compiled = Matcher(patterns), Matcher(patterns)
+        compiled.adopt(compiled.compile())
+        if bunched:
+            literals.bunch(fewest=2)
+            compiled.bunches = literals.bunches
+            if not literals.bunches:
+                break
+        yield f"literals {bunched}", literals
+        if compiled.compiled:
+            yield f"hyperscan {bunched}", compiled
 
 
 def run(rng: Random, triples: int, texts: int = 12) -> int:

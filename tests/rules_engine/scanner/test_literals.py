@@ -41,7 +41,7 @@ def _tail(text: str, *sources: str) -> Tail:
     stream = beginnings.open()
     stream.feed(text)
     end = text[-len(stream.state.text) - 1 :]
-    return beginnings.tail(stream.state, end, range(len(sources)))
+    return beginnings.tail(stream.state, end, set(range(len(sources))))
 
 
 @pytest.mark.parametrize(
