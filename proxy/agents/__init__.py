@@ -79,6 +79,17 @@ class Setting:
     where: str = ""
 
 
+OPENAI_COMPATIBLE = Setting(
+    "text",
+    """\
+Base URL   http://127.0.0.1:8787/v1
+Model ID   MODEL
+""",
+    where="In its settings, with the provider *OpenAI Compatible*",
+)
+"""The form that several editors' extensions have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One coding agent.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks, Setting, Taught
+from proxy.agents import OPENAI_COMPATIBLE, Agent, HeaderMark, Marks, Setting, Taught
 from rules_engine.families import PatchArgument, PatchFormat, ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
@@ -59,14 +59,7 @@ AGENT = Agent(
         Taught(r"<(?:write_to_file|replace_in_file|apply_diff)>", (ProseFormat.ELEMENTS,)),
     ),
     settings=(
-        Setting(
-            "text",
-            """\
-Base URL   http://127.0.0.1:8787/v1
-Model ID   MODEL
-""",
-            where="In the settings, with the provider *OpenAI Compatible*",
-        ),
+        OPENAI_COMPATIBLE,
         Setting(
             "sh",
             "cline auth --provider openai-native --apikey … --modelid MODEL --baseurl http://127.0.0.1:8787/v1\n",

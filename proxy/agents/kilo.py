@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt
+from proxy.agents import OPENAI_COMPATIBLE, Agent, HeaderMark, Marks, SidePrompt
 
 AGENT = Agent(
     name="kilo",
@@ -20,15 +20,6 @@ AGENT = Agent(
         SidePrompt("title", r"\byou are a title generator\b"),
         SidePrompt("compaction", r"\bsummari[sz]ing conversations\b"),
     ),
-    settings=(
-        Setting(
-            "text",
-            """\
-Base URL   http://127.0.0.1:8787/v1
-Model ID   MODEL
-""",
-            where="In the settings, with the provider *OpenAI Compatible*",
-        ),
-    ),
+    settings=(OPENAI_COMPATIBLE,),
     limits=("Older versions are forks of Roo: recognised by their headers, with Roo's tools.",),
 )

@@ -59,6 +59,7 @@ openhands
         ),
     ),
     limits=(
+        "It names its directory only in what it says of a tool, which is not read.",
         "Sub-agents are not told from their parent: nothing in their requests says so.",
         "Some models make it speak the Responses API, which passes through without rules.",
     ),

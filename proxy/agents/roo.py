@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.agents import Agent, HeaderMark, Marks, Setting, SidePrompt, Taught
+from proxy.agents import OPENAI_COMPATIBLE, Agent, HeaderMark, Marks, SidePrompt, Taught
 from rules_engine.families import PatchArgument, PatchFormat, ProseFormat, ToolFamily, shell_family
 
 AGENT = Agent(
@@ -48,16 +48,7 @@ AGENT = Agent(
     prose_formats=(
         Taught(r"<(?:write_to_file|replace_in_file|apply_diff)>", (ProseFormat.ELEMENTS,)),
     ),
-    settings=(
-        Setting(
-            "text",
-            """\
-Base URL   http://127.0.0.1:8787/v1
-Model ID   MODEL
-""",
-            where="In the settings, with the provider *OpenAI Compatible*",
-        ),
-    ),
+    settings=(OPENAI_COMPATIBLE,),
     limits=(
         (
             "To a provider of this kind it names no session, so that subtasks are not told from "

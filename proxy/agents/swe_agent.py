@@ -48,8 +48,8 @@ sweagent run --agent.model.name=openai/MODEL \\
     ),
     limits=(
         (
-            "Its windowed tools name no file, so that a scope with a glob does not hold for them:"
-            " `tool:edit` does."
+            "Its windowed tools name no file, and which one an earlier call opened is not "
+            "remembered: a scope with a glob does not hold for them, `tool:edit` does."
         ),
         (
             "Commands in the text (`thought_action` and other parsers) are text: only "
