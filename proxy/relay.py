@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from proxy import anchors, codings, conversation, views
-from proxy.agents import Agent, tool_families
+from proxy.agents import Agent, tool_families, with_open_file
 from proxy.anchors import Matches
 from proxy.answer import Answer, TurnContext
 from proxy.audit import Audit, TurnLabel
@@ -244,7 +244,7 @@ class Relay:
         observe = unsure or asked.watching is not Watching.ACTING
         facts = Facts(
             tools=asked.tools,
-            families=self._families(who.agent),
+            families=with_open_file(self._families(who.agent), asked.messages),
             workspace=who.workspace_label or str(settings.workspace.resolve()),
             structured=asked.structured or who.prose_edits,
             forced_tool=asked.forced_tool,

@@ -154,9 +154,14 @@ def place(families: Sequence[ToolFamily], path: ArgumentPath, seen: Seen) -> Pla
     """Find the file that the text at `path` is for; None while no argument has named it."""
     arguments = dict.fromkeys(a for family in families for a in family.paths)
     if not arguments:
-        return Place((), 0)
+        return Place(_given(families), 0)
     found = [_named(bound(parsed(argument), path), seen) for argument in arguments]
     return min((p for p in found if p is not None), key=lambda p: p.at, default=None)
+
+
+def _given(families: Sequence[ToolFamily]) -> tuple[str, ...]:
+    """Give the files that are known without the call."""
+    return tuple(dict.fromkeys(family.file for family in families if family.file))
 
 
 def _named(spec: Spec, seen: Seen) -> Place | None:
@@ -175,7 +180,7 @@ def final_paths(families: Sequence[ToolFamily], path: ArgumentPath, seen: Seen) 
     named = [bound(parsed(a), path) for family in families for a in family.paths]
     second = [bound(parsed(a), path) for family in families for a in family.renamed]
     ordered = [_last(spec, seen) for spec in named]
-    main = next((paths for paths in ordered if paths), ())
+    main = next((paths for paths in ordered if paths), _given(families))
     also = tuple(text for spec in second for text in _last(spec, seen))
     return tuple(dict.fromkeys((*main, *also)))
 

@@ -74,6 +74,8 @@ class ToolFamily:
     them; without: only if none of the arguments is there (known at the end of the call).
     freeform: the formats of a raw input that is not JSON.
     rooted: a relative path begins with the name of the workspace's folder.
+    opened_by: earlier calls that open the file which calls of these tools edit (tool, argument);
+    file: that file, where it is known.
     """
 
     tools: tuple[str, ...]
@@ -88,6 +90,8 @@ class ToolFamily:
     without: tuple[str, ...] = ()
     freeform: tuple[PatchFormat, ...] = ()
     rooted: bool = False
+    opened_by: tuple[tuple[str, str], ...] = ()
+    file: str = ""
 
 
 def shell_family(tools: tuple[str, ...], arguments: tuple[str, ...]) -> ToolFamily:

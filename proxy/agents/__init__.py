@@ -6,12 +6,14 @@ Everything here is data. A file defines `AGENT`; `collect` finds it.
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from rules_engine.families import ProseFormat, ToolFamily
+from proxy.conversation import Call, Message
+from rules_engine.families import ProseFormat, ToolFamily, bare_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +215,40 @@ def tool_families(agents: Iterable[Agent], first: str) -> tuple[ToolFamily, ...]
     """Give every known family, those of the agent named `first` and of what it forked in front.
 
     All of them, because agents borrow each other's tools and are not always recognised; but only
-    that agent's own paths are taken to begin with the workspace's folder.
+    that agent's own paths are taken to begin with the workspace's folder, and only for its own
+    tools is it asked which file was opened before.
     """
     known = tuple(agents)
     own = [first, *(agent.fork_of for agent in known if agent.name == first)]
     ordered = sorted(known, key=lambda agent: own.index(agent.name) if agent.name in own else 2)
     families = (
-        replace(family, rooted=family.rooted and agent.name == first)
+        family if agent.name == first else replace(family, rooted=False, opened_by=())
         for agent in ordered
         for family in agent.families
     )
     return tuple(dict.fromkeys(families))
+
+
+def with_open_file(
+    families: tuple[ToolFamily, ...], messages: Sequence[Message]
+) -> tuple[ToolFamily, ...]:
+    """Tell tools that edit the open file which it is: the one that the last such call named."""
+    ways = {family.opened_by for family in families} - {()}
+    if not ways:
+        return families
+    calls = [call for message in messages for call in message.calls]
+    files = {way: _opened(dict(way), calls) for way in ways}
+    return tuple(replace(each, file=files.get(each.opened_by, "")) for each in families)
+
+
+def _opened(by: Mapping[str, str], calls: Sequence[Call]) -> str:
+    for call in reversed(calls):
+        argument = by.get(bare_name(call.name))
+        try:
+            arguments = json.loads(call.arguments) if argument else None
+        except (ValueError, RecursionError):
+            continue
+        file = arguments.get(argument) if isinstance(arguments, dict) else None
+        if isinstance(file, str) and file:
+            return file
+    return ""

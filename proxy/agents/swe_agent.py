@@ -5,6 +5,8 @@ from __future__ import annotations
 from proxy.agents import Agent, Marks, Setting
 from rules_engine.families import ToolFamily, shell_family
 
+_OPENERS = (("open", "path"), ("create", "filename"))
+
 AGENT = Agent(
     name="swe-agent",
     title="SWE-agent",
@@ -31,10 +33,12 @@ AGENT = Agent(
             removed=("old_str",),
             where=(("command", ("str_replace", "insert")),),
         ),
-        # The windowed tools name no file.
-        ToolFamily(("edit",), ("edit",), added=("replace",), removed=("search",)),
-        ToolFamily(("edit",), ("edit",), added=("replacement_text",)),
-        ToolFamily(("insert",), ("edit",), added=("text",)),
+        # The windowed tools name no file: it is the open one.
+        ToolFamily(
+            ("edit",), ("edit",), added=("replace",), removed=("search",), opened_by=_OPENERS
+        ),
+        ToolFamily(("edit",), ("edit",), added=("replacement_text",), opened_by=_OPENERS),
+        ToolFamily(("insert",), ("edit",), added=("text",), opened_by=_OPENERS),
         shell_family(("bash",), ("command",)),
     ),
     settings=(
@@ -48,8 +52,8 @@ sweagent run --agent.model.name=openai/MODEL \\
     ),
     limits=(
         (
-            "Its windowed tools name no file, and which one an earlier call opened is not "
-            "remembered: a scope with a glob does not hold for them, `tool:edit` does."
+            "Its windowed tools name no file: it is the one that the last `open` or `create` "
+            "named, if that call still stands in the conversation."
         ),
         (
             "Commands in the text (`thought_action` and other parsers) are text: only "

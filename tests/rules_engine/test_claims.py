@@ -117,3 +117,13 @@ def test_paths_by_key_takes_what_is_called_a_path() -> None:
     """Top-level keys that end in path or paths, or are known names of one."""
     found = seen('{"outputPath": "a", "paths": ["b", ""], "deep": {"path": "c"}, "x": "d"}')
     assert paths_by_key(found) == ("a", "b")
+
+
+def test_file_that_is_known_from_outside_is_that_of_calls_that_name_none() -> None:
+    """It is known before the call begins, and stays."""
+    windowed = ToolFamily(("edit",), ("edit",), added=("new",), file="a.py")
+    assert place([windowed], ("new",), seen("{")) == Place(("a.py",), 0)
+    assert final_paths([windowed], ("new",), seen('{"new": "x"}', closed=True)) == ("a.py",)
+    naming = ToolFamily(("edit",), ("edit",), paths=("path",), added=("new",))
+    named = seen('{"path": "b.py"}', closed=True)
+    assert final_paths([windowed, naming], ("new",), named) == ("b.py",)

@@ -8,7 +8,16 @@ from dataclasses import replace
 import pytest
 
 import proxy.agents
-from proxy.agents import ANY_AGENT, Agent, Marks, checked, collect, tool_families
+from proxy.agents import (
+    ANY_AGENT,
+    Agent,
+    Marks,
+    checked,
+    collect,
+    tool_families,
+    with_open_file,
+)
+from proxy.conversation import Call, Message
 from proxy.identity import RequestFacts, recognise
 from rules_engine.families import ToolFamily, named
 from tests.support.tool_calls import read_call
@@ -50,7 +59,7 @@ def test_families_of_the_agent_come_first() -> None:
     families = tool_families(AGENTS, "codex")
     assert families[: len(codex.families)] == codex.families
     everything = {family for agent in AGENTS for family in agent.families}
-    assert set(families) == {replace(family, rooted=False) for family in everything}
+    assert set(families) == {replace(family, rooted=False, opened_by=()) for family in everything}
 
 
 @pytest.mark.parametrize("agent", [*AGENTS, ANY_AGENT], ids=lambda agent: agent.name)
@@ -94,3 +103,32 @@ def test_path_is_also_given_without_the_workspaces_folder() -> None:
             reading = read_call(tool, raw, families=families)
             assert [section.paths for section in reading.live] == [paths]
             assert reading.sections == reading.live
+
+
+def asked(*calls: tuple[str, str]) -> list[Message]:
+    """A conversation with these calls (name, arguments), one a message."""
+    made = [Message("assistant", "", calls=(Call(None, *call),)) for call in calls]
+    return [Message("user", "go"), *made]
+
+
+@pytest.mark.parametrize(
+    ("messages", "file"),
+    [
+        (asked(), None),
+        (asked(("open", '{"path": "a.py"}')), "a.py"),
+        (asked(("open", '{"path": "a.py"}'), ("open", '{"path": "b.py"}')), "b.py"),
+        (asked(("create", '{"filename": "c.py"}'), ("edit", '{"path": "d.py"}')), "c.py"),
+        (asked(("open", '{"path": "a.py"}'), ("open", '{"path": 3}'), ("open", "[")), "a.py"),
+        (asked(("open", '["a.py"]')), None),
+    ],
+)
+def test_windowed_tool_edits_the_file_that_was_opened(
+    messages: list[Message], file: str | None
+) -> None:
+    """Its call names none: the last call that opened one does, for the agent whose tool it is."""
+    raw = '{"search": "old", "replace": "new"}'
+    for agent, paths in (("swe-agent", (file,) if file else ()), ("goose", ())):
+        families = with_open_file(tool_families(AGENTS, agent), messages)
+        reading = read_call("edit", raw, range(1, len(raw)), families=families)
+        assert [section.paths for section in reading.sections] == [paths]
+        assert reading.live == reading.sections
