@@ -30,8 +30,10 @@ def compiled(folder: Path = _HERE / "build") -> Programs:
 
 
 def _compiled(name: str, folder: Path) -> Path:
-    source, program = _HERE / "native" / f"{name}.c", folder / name
-    if program.exists() and program.stat().st_mtime >= source.stat().st_mtime:
+    sources, program = _HERE / "native", folder / name
+    source = sources / f"{name}.c"
+    newest = max(path.stat().st_mtime for path in sources.iterdir())
+    if program.exists() and program.stat().st_mtime >= newest:
         return program
     compiler = os.environ.get("CC", "cc")
     if shutil.which(compiler) is None:

@@ -22,8 +22,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "measure.h"
 
 enum { MAX_CONNECTIONS = 8192, MAX_READ = 262144, MAX_HEAD = 4096 };
 
@@ -61,17 +62,6 @@ static size_t request_length;
 static int epoll_fd, started, finished, errors, incomplete, opened;
 static long long began;
 
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static long long now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 static void *grown(void *values, size_t *room, size_t size) {
     *room = *room ? *room * 2 : 256;
     values = realloc(values, *room * size);
@@ -83,16 +73,6 @@ static void add(Samples *samples, long long value) {
     if (samples->count == samples->room)
         samples->values = grown(samples->values, &samples->room, sizeof value);
     samples->values[samples->count++] = value;
-}
-
-static int ascending(const void *a, const void *b) {
-    long long x = *(const long long *)a, y = *(const long long *)b;
-    return (x > y) - (x < y);
-}
-
-static long long share(const Samples *samples, double part) {
-    if (!samples->count) return 0;
-    return samples->values[(size_t)((double)(samples->count - 1) * part)];
 }
 
 static int may_start(void) {
@@ -309,8 +289,8 @@ static void make_request(void) {
 
 static void report(const char *name, Samples *samples, double unit) {
     qsort(samples->values, samples->count, sizeof *samples->values, ascending);
-    printf(",\"%s_p50\":%.1f,\"%s_p99\":%.1f", name, share(samples, .5) / unit, name,
-           share(samples, .99) / unit);
+    printf(",\"%s_p50\":%.1f,\"%s_p99\":%.1f", name, share(samples->values, samples->count, .5) / unit,
+           name, share(samples->values, samples->count, .99) / unit);
 }
 
 int main(int count, char **arguments) {

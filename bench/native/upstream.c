@@ -29,8 +29,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "measure.h"
 
 enum {
     MAX_CONNECTIONS = 8192,
@@ -64,22 +65,6 @@ static const char *mark;
 static long long closes[MAX_CLOSES];
 static size_t close_count;
 static int second_attempts;
-
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static long long now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    long long x = *(const long long *)a, y = *(const long long *)b;
-    return (x > y) - (x < y);
-}
 
 static void end(int fd) {
     Connection *c = connections[fd];
@@ -178,17 +163,13 @@ static void pump(int fd) {
     if (!c->streaming && c->closes_after) end(fd);
 }
 
-static long long share(double part) {
-    if (!close_count) return 0;
-    return closes[(size_t)((double)(close_count - 1) * part)];
-}
-
 static void answer_closes(int fd) {
     Connection *c = connections[fd];
     char body[256];
     qsort(closes, close_count, sizeof *closes, ascending);
     int length = snprintf(body, sizeof body, "{\"count\":%zu,\"p50_us\":%.1f,\"p99_us\":%.1f,\"second_attempts\":%d}",
-                          close_count, share(.5) / 1e3, share(.99) / 1e3, second_attempts);
+                          close_count, share(closes, close_count, .5) / 1e3,
+                          share(closes, close_count, .99) / 1e3, second_attempts);
     close_count = 0;
     second_attempts = 0;
     put(c, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s",

@@ -144,7 +144,7 @@ class Script:
         if self.kind in {Kind.STATUS_429, Kind.STATUS_500}:
             return _unless(answer == Answer(status_of(self.kind), refusal(self.number)), "status")
         if answer.status != 200:
-            return f"status {answer.status}"
+            return f"status {answer.status}: {answer.body[:200]!r}"
         shown = answer.shown(streamed=self.streamed)
         if isinstance(shown, str):
             return shown
