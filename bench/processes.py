@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -86,6 +87,11 @@ def _cpu_seconds(pid: int) -> float:
         return time.clock_gettime((~pid << 3) | _PROCESS_CLOCK)
     except OSError:
         return 0.0
+
+
+def end_in_order() -> None:
+    """Let a termination be an exit, so that what was started is ended too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def free_port() -> int:

@@ -25,7 +25,7 @@ class Plan:
 
     `paced`: events 10 ms apart. `burst`: as fast as it goes. `first`: one short stream at a time.
     `text`: as `paced`, with the stamps beside the text, which then is what rules see. `closes`
-    and `interrupts`: every stream breaks a rule. `idle`: many streams, an event a second.
+    and `interrupts`: every stream breaks a rule. `idle`: many streams, hardly an event.
     """
 
     rounds: int
@@ -48,7 +48,7 @@ FULL = Plan(
     text=Load(streams=20, events=300, delay=10, place=1),
     closes=Load(streams=100, events=50, delay=10, violate=5),
     interrupts=Load(seconds=2, events=20, violate=5),
-    idle=Load(at_once=1000, streams=1000, events=100, delay=1000),
+    idle=Load(at_once=1000, streams=1000, events=100, delay=5000, limit=300),
 )
 # Enough to see that everything runs; its figures mean nothing.
 QUICK = Plan(

@@ -14,11 +14,13 @@ from pathlib import Path
 import uvloop
 
 from bench import machine
+from bench.processes import end_in_order
 from bench.soak.run import Options, Soak
 
 
 def main() -> int:
     given = _arguments()
+    end_in_order()
     options = Options(given.minutes * 60, given.streams, given.seed)
     with tempfile.TemporaryDirectory(prefix="ttsr-soak-") as place:
         section = uvloop.run(Soak(options, Path(place), _say).section())
