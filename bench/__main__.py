@@ -14,12 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench import machine, relay
-from bench.findings import Section, verdicts
+from bench.findings import Finding, Section, verdicts
 from bench.processes import end_in_order
 
 # Each in a process of its own: what one has in memory must not slow the next.
 _ALONE = {"engine": (5, 1), "request": (7, 1), "rules": (1000, 20)}
 _PARTS = (*_ALONE, "relay")
+_ELSEWHERE = (
+    Finding("12", "any cut of any text", "0 differences", "tests.support.window_trials", None),
+    Finding("18", "half an hour under mixed faults", "nothing kept", "`make soak`", None),
+)
 
 
 def main() -> int:
@@ -72,9 +76,15 @@ def _paragraphs(facts: Sequence[str], sections: Sequence[Section], minutes: floa
     yield ""
     yield from facts
     yield from ("", "## Targets", "")
-    yield from verdicts([finding for section in sections for finding in section.findings])
+    found = [finding for section in sections for finding in section.findings]
+    yield from verdicts(sorted([*found, *_ELSEWHERE], key=_order))
     for section in sections:
         yield from ("", f"## {section.title}", "", *section.lines)
+
+
+def _order(finding: Finding) -> float:
+    """By number; what `safe` may cost stands behind what else is judged paced."""
+    return float(finding.number) if finding.number.isdigit() else 8.5
 
 
 def _say(line: str) -> None:
