@@ -4,6 +4,8 @@
 # WORKERS: processes that share the tests, by default one a core.
 PYTHON ?= python3
 WORKERS ?= auto
+# SEED: of another order of the tests; whatever it is, the same tests pass.
+ORDER := $(if $(SEED),--random-order-bucket=module --random-order-seed=$(SEED))
 # ROUNDS: how often `make bench` measures each figure. PEERS: names of files in bench/peers, those
 # beside which it is measured; without, all that are there. REPORT: where it writes.
 ROUNDS ?= 5
@@ -36,7 +38,7 @@ demo: $(VENV)/.runtime ## play an agent's conversation with the scripted model; 
 	@$(BIN)/ttsr demo
 
 test: $(VENV)/.dev ## run the whole test suite
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(ORDER)
 
 # Real agents, each in an environment of its own: they pin what the others cannot use.
 AGENTS := .agents-node/.made $(addprefix .agents-venv/,$(addsuffix /.made,aider mini-swe-agent))

@@ -191,7 +191,7 @@ class Answer(Response):
         """Run the searches that a step waits for."""
         if not step.check:
             return step
-        results = await searching.search(step.check)
+        results = await searching.search(step.check, self._context.patience.structures)
         return step.then(self._exchange.checked(results, anyio.current_time()))
 
     async def _complete(self, client: Client, step: Step, body: Body) -> None:

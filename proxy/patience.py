@@ -12,7 +12,7 @@ class Patience:
     ledger_read: for the conversation's splices. ledger_write: for what the turn leaves.
     end_mark: in which bytes behind the end mark are still passed on. finish_reason: of silence
     after which a finish reason is the end. keep_alive: after which a client that waits on us is
-    sent a comment.
+    sent a comment. structures: for all of a message's large searches for structures.
     """
 
     ledger_read: float = 0.1
@@ -20,3 +20,4 @@ class Patience:
     end_mark: float = 0.5
     finish_reason: float = 5.0
     keep_alive: float = 10.0
+    structures: float = 2.0

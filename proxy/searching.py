@@ -13,15 +13,17 @@ from rules_engine.structures import StructureJob, StructureResult
 log = logging.getLogger(__name__)
 
 _SMALL = 48 * 1024  # characters of all texts that are searched on the event loop
-_LIMIT = 2.0  # seconds for all of a message's large searches
 
 
-async def search(jobs: Sequence[StructureJob]) -> tuple[StructureResult, ...]:
-    """What the jobs find, in their order; a job that fails or takes too long stays unchecked."""
+async def search(jobs: Sequence[StructureJob], limit: float) -> tuple[StructureResult, ...]:
+    """What the jobs find, in their order; a job that fails or takes too long stays unchecked.
+
+    `limit`: seconds for all of them, where they are large.
+    """
     if sum(len(job.search.text) for job in jobs) <= _SMALL:
         return tuple(_run(job) for job in jobs)
     results = [StructureResult(job, unchecked=True) for job in jobs]
-    with anyio.move_on_after(_LIMIT):
+    with anyio.move_on_after(limit):
         for number, job in enumerate(jobs):
             try:
                 found = await to_process.run_sync(job.search.run, cancellable=True)

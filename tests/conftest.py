@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.leftovers import Running, SharedState
 from tests.support.upstream import ScriptedUpstream
 
 # In CI the examples are the same at every run, so that a red build is the change's own fault;
@@ -51,6 +52,24 @@ def _loopback_only() -> Any:
     _outside.clear()
     yield
     assert not _outside, f"connected outside loopback: {_outside}"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Any:
+    """Fail a test that leaves the process other than it was: the next one would find it so."""
+    before = SharedState()
+    yield
+    changes = before.changes()
+    assert not changes, "left behind:\n" + "\n".join(changes)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_left_running() -> Any:
+    """Fail a file that leaves threads or processes running; what its tests share ends with it."""
+    before = Running()
+    yield
+    left = before.left()
+    assert not left, f"still running: {left}"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ async def test_small_and_large_sources_give_the_same_answer() -> None:
     small = "let a = 1;\ndebugger;\n"
     large = "let a = 1;\n" * 6000 + "debugger;\n"
     for text in (small, large):
-        (result,) = await search([_job(text)])
+        (result,) = await search([_job(text)], limit=60)
         ((name, span),) = result.found
         assert name == "foo"
         assert text[span.start : span.end].startswith("debugger")
@@ -29,6 +29,13 @@ async def test_small_and_large_sources_give_the_same_answer() -> None:
 
 async def test_source_without_a_match_finds_nothing() -> None:
     """Every job is answered, in order."""
-    results = await search([_job("let a = 1;"), _job("debugger;")])
+    results = await search([_job("let a = 1;"), _job("debugger;")], limit=0)
     assert [bool(result.found) for result in results] == [False, True]
     assert not any(result.unchecked for result in results)
+
+
+async def test_source_that_takes_too_long_is_unchecked() -> None:
+    """The limit is for large sources alone: what is searched at once is always searched."""
+    (result,) = await search([_job("let a = 1;\n" * 6000 + "debugger;\n")], limit=0)
+    assert result.unchecked
+    assert not result.found

@@ -27,7 +27,7 @@ TOOLS = [
 ]
 
 # A loaded machine may be slow; what is slow by intent has tests of its own.
-PATIENT = Patience(ledger_read=20, ledger_write=20)
+PATIENT = Patience(ledger_read=20, ledger_write=20, structures=60)
 
 JsonObject = dict[str, Any]
 

@@ -28,6 +28,7 @@ class Command:
     def __call__(self, *arguments: str, **env: str) -> tuple[object, str, str]:
         with self.patch.context() as patch:
             patch.setattr(sys, "argv", ["ttsr", *arguments])
+            patch.setattr(sys, "excepthook", sys.excepthook)  # typer puts its own there
             for name, value in env.items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as ended:
