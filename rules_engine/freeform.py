@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 
 from rules_engine.families import HEURISTIC, PatchFormat, ToolFamily, canonical_of
-from rules_engine.growth import Growth, Joiner
 from rules_engine.patches import patch_reader
-from rules_engine.reader import Reader
+from rules_engine.reader import TextReader
 from rules_engine.sections import PatchText, Window
 
 # An envelope, a diff, a marker, a fence, or a file's name in front of one of these.
@@ -17,13 +16,10 @@ _OPENS_PATCH = re.compile(
 )
 
 
-class FreeformReader(Reader):
+class FreeformReader(TextReader):
     """Reads a custom tool's raw input: patch text where a family says so, else one section."""
 
     def _begin(self, families: tuple[ToolFamily, ...]) -> None:
-        self._growth = Growth()
-        self._joiner = Joiner(self._growth)
-        self._told = 0
         self._patches: list[PatchText] = []
         self._plain: Window | None = None
         self._unknown = not families
@@ -47,19 +43,12 @@ class FreeformReader(Reader):
         self._windows.add(window)
         return window
 
-    def _read(self, text: str, start: int) -> None:
-        self._joiner.write(text, start)
-        self._pass_on()
-
-    def _pass_on(self) -> None:
+    def _piece(self, text: str, start: int) -> None:
         if self._unknown and self._plain is None:
             self._look_at_first_line()
-        piece, start = self._growth.since(self._told), self._told
-        self._told = self._growth.length
         if self._plain is not None:
             self._windows.touch(self._plain)
-        new = [w for patch in self._patches for w in patch.feed(piece, start, self._windows)]
-        _settle_all(self._windows.add_in_order(new))
+        self._add(w for patch in self._patches for w in patch.feed(text, start, self._windows))
 
     def _look_at_first_line(self) -> None:
         """An input of an unknown tool whose first line opens no patch is matched as it stands."""
@@ -72,20 +61,11 @@ class FreeformReader(Reader):
             self._patches = []
             self._plain = self._whole(self._own, known)
 
-    def _finish(self) -> None:
-        self._joiner.end(self._fed)
-        self._pass_on()
-        new = [w for patch in self._patches for w in patch.close(self._windows)]
-        _settle_all(self._windows.add_in_order(new))
+    def _end(self) -> None:
+        self._add(w for patch in self._patches for w in patch.close(self._windows))
         read = any(patch.reader.recognised for patch in self._patches)
         if self._plain is None and not read and self._growth.length:
             self._whole(self._own).settle((), self._fed)
-
-
-def _settle_all(windows: Iterable[Window]) -> None:
-    for window in windows:
-        if not window.settled:
-            window.settle((), 0)
 
 
 def _freeform_formats(families: Iterable[ToolFamily]) -> dict[PatchFormat, tuple[str, ...]]:

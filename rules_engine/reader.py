@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rules_engine.families import ToolFamily, named, own_names
-from rules_engine.sections import Section, Windows
+from rules_engine.growth import Growth, Joiner
+from rules_engine.sections import Section, Window, Windows
 
 
 class Reader:
-    """What both readers share: the name, the raw text until it is known, the windows."""
+    """What all readers share: the name, the raw text until it is known, the windows."""
 
     def __init__(self, families: tuple[ToolFamily, ...], windows: Windows | None = None) -> None:
         self._families = families
@@ -71,4 +74,40 @@ class Reader:
         raise NotImplementedError
 
     def _finish(self) -> None:
+        raise NotImplementedError
+
+
+class TextReader(Reader):
+    """Reads raw text as it stands: one growth, each piece of it passed on once."""
+
+    def __init__(self, families: tuple[ToolFamily, ...], windows: Windows | None = None) -> None:
+        super().__init__(families, windows)
+        self._growth = Growth()
+        self._joiner = Joiner(self._growth)
+        self._told = 0
+
+    def _read(self, text: str, start: int) -> None:
+        self._joiner.write(text, start)
+        self._pass_on()
+
+    def _finish(self) -> None:
+        self._joiner.end(self._fed)
+        self._pass_on()
+        self._end()
+
+    def _pass_on(self) -> None:
+        piece, start = self._growth.since(self._told), self._told
+        self._told = self._growth.length
+        self._piece(piece, start)
+
+    def _add(self, windows: Iterable[Window], paths: tuple[str, ...] = ()) -> None:
+        """Add windows; one that names no file of its own is of `paths`."""
+        for window in self._windows.add_in_order(windows):
+            if not window.settled:
+                window.settle(paths, 0)
+
+    def _piece(self, text: str, start: int) -> None:
+        raise NotImplementedError
+
+    def _end(self) -> None:
         raise NotImplementedError

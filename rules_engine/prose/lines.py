@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import regex
 
 from rules_engine.families import ToolFamily
-from rules_engine.growth import Growth, Joiner
+from rules_engine.growth import Growth
 from rules_engine.patches import PatchReader
-from rules_engine.reader import Reader
-from rules_engine.sections import PatchText, Window
+from rules_engine.reader import TextReader
+from rules_engine.sections import PatchText
 
 MakeReader = Callable[[Growth], PatchReader]
 
@@ -47,35 +47,19 @@ class LinesBlock:
         return LinesReader(self._make, self.named or paths)
 
 
-class LinesReader(Reader):
+class LinesReader(TextReader):
     """Reads patch lines. `paths`: the file of hunks that name none."""
 
     def __init__(self, make: MakeReader, paths: tuple[str, ...]) -> None:
         super().__init__(())
-        self._growth = Growth()
-        self._joiner = Joiner(self._growth)
-        self._told = 0
         self._paths = paths
         self._patch = PatchText(make(self._growth), self._growth, "edit", ("edit",), 0, (), (), [])
 
     def _begin(self, families: tuple[ToolFamily, ...]) -> None:
         """Nothing depends on the name."""
 
-    def _read(self, text: str, start: int) -> None:
-        self._joiner.write(text, start)
-        self._pass_on()
+    def _piece(self, text: str, start: int) -> None:
+        self._add(self._patch.feed(text, start, self._windows), self._paths)
 
-    def _pass_on(self) -> None:
-        piece, start = self._growth.since(self._told), self._told
-        self._told = self._growth.length
-        self._add(self._patch.feed(piece, start, self._windows))
-
-    def _finish(self) -> None:
-        self._joiner.end(self._fed)
-        self._pass_on()
-        self._add(self._patch.close(self._windows))
-
-    def _add(self, windows: Iterable[Window]) -> None:
-        for window in self._windows.add_in_order(windows):
-            if not window.settled:
-                window.settle(self._paths, 0)
+    def _end(self) -> None:
+        self._add(self._patch.close(self._windows), self._paths)

@@ -31,11 +31,6 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_a_hit_is_in_the_stream_the_list_the_counts_and_the_store() -> None:
     """One record shows everywhere, in the list with the id that the store gave it."""
     with anyio.fail_after(10):

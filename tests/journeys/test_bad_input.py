@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.support.agent import Agent, agent_at, assembled, sent, write_rules
@@ -33,10 +32,6 @@ async def agent_over(
     async with agent_at(upstream, workspace, **settings) as agent:
         agent.messages = [{"role": "user", "content": "hi"}]
         yield agent
-
-
-async def post(agent: Agent, **more: Any) -> httpx.Response:
-    return await agent.http.post(f"{agent.proxy.url}/chat/completions", json=agent.body(**more))
 
 
 def error_of(body: bytes) -> dict[str, Any]:
@@ -194,7 +189,7 @@ async def test_upstream_that_is_not_there_is_a_502(tmp_path: Path) -> None:
     nowhere = ScriptedUpstream()
     nowhere.port = 1
     async with agent_over(nowhere, tmp_path) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     error = error_of(answer.content)
     assert (answer.status_code, error["code"]) == (502, "upstream_unreachable")
@@ -210,7 +205,7 @@ async def test_error_before_the_stream_is_passed_on(
     fields = (("content-type", "text/html"), ("retry-after", "7"), ("x-request-id", "r"))
     upstream.script(Reply(HTML, status, fields, framing="content-length"))
     async with agent_over(upstream, tmp_path) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     assert (answer.status_code, answer.content) == (status, HTML)
     assert {name: answer.headers[name] for name, _ in fields} == dict(fields)
@@ -225,7 +220,7 @@ async def test_page_in_place_of_an_answer_is_passed_on(
     """HTML with status 200, as gateways send it."""
     upstream.script(Reply(HTML, headers=(("content-type", "text/html"),)))
     async with agent_over(upstream, tmp_path) as agent:
-        answer = await post(agent, stream=stream)
+        answer = await agent.post(stream=stream)
     assert (answer.status_code, answer.content) == (200, HTML)
     assert answer.headers["content-type"] == "text/html"
 
@@ -239,7 +234,7 @@ async def test_error_in_the_stream_is_passed_on(
     failure = event({"error": {"message": "overloaded", "code": 529}})
     upstream.script(Reply(said + failure + (b"data: [DONE]\n\n" if done else b"")))
     async with agent_over(upstream, tmp_path) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     assert answer.content == upstream.exchanges[0].reply.body
     assert turn["outcome"].startswith("failed")
@@ -290,7 +285,7 @@ async def test_reissue_that_fails_for_good_is_said(
     fast = Reply(busy.body, 503, (("retry-after", "0"),), framing="content-length")
     upstream.script(first, fast, fast, fast)
     async with agent_over(upstream, tmp_path) as agent:
-        answer = await post(agent, stream=stream)
+        answer = await agent.post(stream=stream)
     assert len(upstream.exchanges) == 4
     if stream:
         error = last_event(answer.text)["error"]
@@ -344,7 +339,7 @@ async def test_reissue_that_is_refused_in_every_form_is_said(
     """An error event; the next request is not poisoned by what was tried."""
     upstream.script(INTERRUPTED[0], REFUSAL, REFUSAL, REFUSAL, chat_reply("C"))
     async with agent_over(upstream, tmp_path) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         assert last_event(answer.text)["error"]["code"] == "reissue_failed"
         assert "roles must alternate" in answer.text
         assert (await agent.go())["content"] == "C"
@@ -376,7 +371,7 @@ async def test_request_that_is_refused_as_the_client_sent_it_costs_no_splice(
         await agent.go()
         told = sent(upstream)
         agent.messages.append({"role": "user", "content": "more"})
-        answer = await post(agent)
+        answer = await agent.post()
         assert (answer.status_code, answer.content) == (400, REFUSAL.body)
         await agent.go()
         assert sent(upstream)[: len(told)] == told
@@ -396,7 +391,7 @@ async def test_event_beyond_the_limit(
     """Passed on unread with all that follows, or an error event; the limit is named."""
     upstream.script(chat_reply("one FORBID", LARGE, "FORBIDDEN"))
     async with agent_over(upstream, tmp_path, limits={"event": 2000}, failMode=mode) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     assert "limits.event" in turn["outcome"]
     if mode == "open":
@@ -414,7 +409,7 @@ async def test_event_beyond_the_limit_in_a_later_attempt(
     """It cannot be written anew unread: an error event says so, and nothing is dropped silently."""
     upstream.script(INTERRUPTED[0], chat_reply("one ", LARGE, "two"))
     async with agent_over(upstream, tmp_path, limits={"event": 2000}) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
     assert "one " in answer.text
     assert "limits.event" in last_event(answer.text)["error"]["message"]
     assert "[DONE]" not in answer.text
@@ -428,7 +423,7 @@ async def test_more_held_than_the_limit(
     upstream.script(chat_reply(*["FORBID "] * 60, "FORBIDDEN"))
     settings: dict[str, Any] = {"limits": {"heldBytes": 3000}, "release": "whole"}
     async with agent_over(upstream, tmp_path, failMode=mode, **settings) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     assert "limits.heldBytes" in turn["outcome"]
     if mode == "open":
@@ -446,7 +441,7 @@ async def test_document_larger_than_the_limit(
     reply = completion("FORBIDDEN" + LARGE)
     upstream.script(reply)
     async with agent_over(upstream, tmp_path, failMode=mode, limits={"heldBytes": 3000}) as agent:
-        answer = await post(agent, stream=False)
+        answer = await agent.post(stream=False)
         (turn,) = await agent.audit("turns")
     assert "limits.heldBytes" in turn["outcome"]
     if mode == "open":
@@ -461,4 +456,4 @@ async def test_interrupted_answers_are_whole(upstream: ScriptedUpstream, tmp_pat
     """The stream that all of these tests vary."""
     upstream.script(*INTERRUPTED)
     async with agent_over(upstream, tmp_path) as agent:
-        assert assembled((await post(agent)).content)["content"] == "A \n\nB"
+        assert assembled((await agent.post()).content)["content"] == "A \n\nB"

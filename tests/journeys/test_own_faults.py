@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -42,11 +41,6 @@ async def agent_with(
         yield agent
 
 
-async def post(agent: Agent) -> httpx.Response:
-    url = f"{agent.proxy.url}/chat/completions"
-    return await asyncio.wait_for(agent.http.post(url, json=agent.body()), 10)
-
-
 @pytest.mark.parametrize("where", ["decode", "close", "finish", "message"])
 @pytest.mark.parametrize("cut", ["events", "whole", "every byte"])
 async def test_stream_falls_open_with_every_byte(
@@ -60,7 +54,7 @@ async def test_stream_falls_open_with_every_byte(
     splits: dict[str, Any] = {"events": STREAM.splits, "whole": (), "every byte": "every_byte"}
     upstream.script(Reply(STREAM.body, splits=splits[cut]))
     async with agent_with(upstream, tmp_path, FaultyApi(where)) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         assert answer.content == STREAM.body
         (turn,) = await agent.audit("turns")
     assert turn["outcome"].startswith("completed")
@@ -99,7 +93,7 @@ async def test_stream_ends_in_an_error_event_where_it_must_not_fall_open(
     """With `failMode: closed` nothing held goes out, and there is no end mark."""
     upstream.script(STREAM)
     async with agent_with(upstream, tmp_path, FaultyApi(where), failMode="closed") as agent:
-        answer = await post(agent)
+        answer = await agent.post()
         (turn,) = await agent.audit("turns")
     assert STREAM.body.startswith(answer.content.partition(b'data: {"error"')[0])
     assert '"type": "ttsr_error"' in answer.text or '"type":"ttsr_error"' in answer.text
@@ -118,7 +112,7 @@ async def test_whole_answer_falls_open(
     upstream.script(reply)
     async with agent_with(upstream, tmp_path, FaultyApi(where)) as agent:
         agent.stream = False
-        answer = await post(agent)
+        answer = await agent.post()
     assert (answer.status_code, answer.content) == (200, reply.body)
 
 
@@ -130,7 +124,7 @@ async def test_whole_answer_is_refused_where_it_must_not_fall_open(
     api = FaultyApi("document")
     async with agent_with(upstream, tmp_path, api, failMode="closed") as agent:
         agent.stream = False
-        answer = await post(agent)
+        answer = await agent.post()
     assert answer.status_code == 503
     assert answer.json()["error"]["code"] == "rules_unavailable"
 
@@ -142,7 +136,7 @@ async def test_later_attempt_loses_nothing(
     """Behind an interrupt, what cannot be read any more is passed on rather than dropped."""
     upstream.script(chat_reply("A ", "FORBIDDEN"), STREAM, chat_reply("more"))
     async with agent_with(upstream, tmp_path, FaultyApi(where, attempt=2)) as agent:
-        answer = await post(agent)
+        answer = await agent.post()
     text = answer.text
     order: list[Callable[[], int]] = [partial(text.index, said) for said in
                                       ("A ", "one ", "two FORBID", "FAULT", " three")]  # fmt: skip

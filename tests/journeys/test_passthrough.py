@@ -5,21 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import zlib
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.support.chat import chat_reply, completion
-from tests.support.corpus import FOLDER, Case, case
+from tests.support.corpus import cases, scripted
 from tests.support.proxy import RunningProxy, running_proxy, settings_for, until
 from tests.support.upstream import Reply, ScriptedUpstream, document
-from tests.support.wire import Answer, Caller, call, calling
+from tests.support.wire import Caller, call, calling
 
 pytestmark = pytest.mark.anyio
 
 CHAT = "/v1/chat/completions"
-CASES = sorted(path.stem for path in FOLDER.glob("*.json"))
+CASES = cases()
 LONGEST_WAIT = 0.02
 
 
@@ -27,43 +26,6 @@ LONGEST_WAIT = 0.02
 async def proxy(upstream: ScriptedUpstream) -> AsyncIterator[RunningProxy]:
     async with running_proxy(settings_for(upstream)) as running:
         yield running
-
-
-def as_reply(played: Case) -> Reply:
-    """Script a case; its waits are shortened, since only their order matters here."""
-    response = played.response
-    splits = played.sidecar.get("splits") or ()
-
-    def seconds(key: str, default: int = 0) -> float:
-        return min(float(response.get(key, default)) / 1000, LONGEST_WAIT)
-
-    packed = response.get("content_encoding") == "gzip"
-    framing = response.get("framing", "chunked")
-    return Reply(
-        played.body,
-        response["status"],
-        tuple(response.get("headers", {}).items()),
-        framing="chunked" if packed and framing == "content-length" else framing,
-        splits=splits if splits == "every_byte" else tuple(splits),
-        pauses={offset: LONGEST_WAIT for offset, _ in response.get("pauses", [])},
-        header_delay=seconds("header_delay_ms"),
-        first_byte_delay=seconds("first_byte_delay_ms"),
-        gzip=packed,
-        trailers=tuple(response.get("trailers", {}).items()),
-        terminate=response.get("terminate", "clean"),
-        stall=LONGEST_WAIT,
-    )
-
-
-def plain(answer: Answer) -> bytes:
-    """Undo the coding that the upstream chose."""
-    if answer.header("content-encoding") == "gzip":
-        return zlib.decompressobj(31).decompress(answer.body)
-    return answer.body
-
-
-async def ready(state: bool) -> bool:  # noqa: FBT001 - a state to wait for
-    return state
 
 
 async def fewer_tasks(proxy: RunningProxy, count: int) -> bool:
@@ -75,20 +37,20 @@ async def test_every_hostile_answer_arrives_as_it_was_sent(
 ) -> None:
     """The client gets the same status, the same bytes and the same kind of ending."""
     different = []
-    for name in CASES:
-        played = case(name)
-        reply = as_reply(played)
+    for played in CASES:
+        # Only the order of its waits matters here.
+        reply = scripted(played, LONGEST_WAIT)
         upstream.script(reply)
         answer = await call(proxy.port, "POST", CHAT, body=b'{"model": "m", "stream": true}')
         broken = reply.terminate in {"abort", "reset"} and reply.framing != "close"
         expected = (played.response["status"], played.body, "broken" if broken else "clean")
         if reply.terminate == "reset":
             # A reset may overtake bytes before it, on either socket.
-            same = answer.ending == "broken" and played.body.startswith(plain(answer))
+            same = answer.ending == "broken" and played.body.startswith(answer.plain)
         else:
-            same = (answer.status, plain(answer), answer.ending) == expected
+            same = (answer.status, answer.plain, answer.ending) == expected
         if not same:
-            different.append((name, answer))
+            different.append((played.name, answer))
     assert not different
     assert len(CASES) > 90
 
@@ -264,7 +226,7 @@ async def test_a_client_that_leaves_in_its_upload_ends_it(
     async with calling(proxy.port) as caller:
         await caller.send("POST", "/v1/files", [("Content-Length", "1000")])
         await caller.write(b"half")
-        await until(lambda: ready(upstream.open_connections > 0))
+        await until(lambda: upstream.open_connections > 0)
     await upstream.unconnected.wait()
     assert not upstream.exchanges
     assert not caplog.records
@@ -370,7 +332,7 @@ async def test_turns_beyond_the_limit_are_asked_to_come_back(upstream: ScriptedU
             probe = await call(proxy.port, "GET", "/healthz")
             gate.set()
             served = await caller.answer()
-        await until(lambda: ready(proxy.app.state.drain.turns == 0))
+        await until(lambda: proxy.app.state.drain.turns == 0)
         again = await call(proxy.port, "GET", "/v1/models")
     assert (refused.status, refused.header("retry-after")) == (503, "1")
     assert "limits.turns" in json.loads(refused.body)["error"]["message"]
@@ -461,7 +423,7 @@ async def test_a_turn_is_drained_when_the_proxy_stops(upstream: ScriptedUpstream
         pieces = caller.body()
         assert await anext(pieces) == b"one "
         proxy.stop()
-        await until(lambda: ready(proxy.app.state.drain.stopping))
+        await until(lambda: proxy.app.state.drain.stopping)
         gate.set()
         assert [piece async for piece in pieces] == [b"two"]
         caller.leave()

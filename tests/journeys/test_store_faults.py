@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from proxy.assembly import assemble
@@ -47,10 +46,6 @@ async def agent_over(
     settings = {"db": str(workspace / "state" / "ttsr.db")} | settings
     async with agent_at(upstream, workspace, patience=Patience(), **settings) as agent:
         yield agent
-
-
-async def post(agent: Agent) -> httpx.Response:
-    return await agent.http.post(f"{agent.proxy.url}/chat/completions", json=agent.body())
 
 
 async def readiness(agent: Agent) -> int:
@@ -192,7 +187,7 @@ async def test_unreadable_ledger_is_a_503_where_it_must_not_be_missed(
         await ready(agent)
         agent.messages.append({"role": "user", "content": "more"})
         with fault(tmp_path / "state" / "ttsr.db"):
-            answer = await post(agent)
+            answer = await agent.post()
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             error = answer.json()["error"]
             assert (error["type"], error["code"]) == ("ttsr_error", "ledger_unavailable")
@@ -267,7 +262,7 @@ async def test_unwritable_ledger_ends_the_stream_in_an_error_where_it_must_not_b
             await ready(agent)
             agent.messages = [{"role": "user", "content": "hi"}]
             with fault(db):
-                answer = await post(agent)
+                answer = await agent.post()
             assert "ledger_unavailable" in answer.text
             assert "[DONE]" not in answer.text
             await ready(agent)

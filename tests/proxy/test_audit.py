@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -17,16 +17,12 @@ from rules_engine.rule import Rule
 from rules_engine.scope import Surface
 from tests.support.audit_rows import a_hit, a_turn
 from tests.support.memory_store import MemoryAuditLog
+from tests.support.proxy import until
 
 pytestmark = pytest.mark.anyio
 
 QUICK = AuditLimits(gather=0.01, retry_first=0.01, retry_most=0.02, patience=1.0)
 NEVER_ALONE = AuditLimits(gather=3600, patience=1.0)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @asynccontextmanager
@@ -36,12 +32,6 @@ async def running(audit: Audit) -> AsyncIterator[None]:
         await anyio.wait_all_tasks_blocked()
         yield
         await audit.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(5):
-        while not condition():  # noqa: ASYNC110 - probes states that announce nothing
-            await anyio.sleep(0.001)
 
 
 def test_hit_record_masks_the_excerpt_and_names_the_rule_and_file() -> None:

@@ -71,12 +71,15 @@ class Agent:
             self.messages.append(result)
         return await self.go(**more)
 
+    async def post(self, **more: Any) -> httpx.Response:
+        """Send the conversation as it is; whatever is answered, it stays as it is."""
+        url = f"{self.proxy.url}/chat/completions"
+        return await self.http.post(url, json=self.body(**more), headers=self.headers)
+
     async def go(self, **more: Any) -> JsonObject:
         """Send the conversation as it is; the stream's grammar is checked."""
         body = self.body(**more)
-        answer = await self.http.post(
-            f"{self.proxy.url}/chat/completions", json=body, headers=self.headers
-        )
+        answer = await self.post(**more)
         assert answer.status_code == 200, answer.text
         if self.stream:
             asked = body.get("stream_options", {}).get("include_usage", False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proxy.quirks import Profile
 from tests.support.chunks import at_offsets, byte_by_byte
+from tests.support.upstream import Reply
 
 FOLDER = Path(__file__).parent.parent / "corpus"
 
@@ -51,6 +53,33 @@ class Case:
         """Cut the body where the sidecar says that the reads end."""
         splits = self.sidecar.get("splits") or []
         return byte_by_byte(self.body) if splits == "every_byte" else at_offsets(self.body, splits)
+
+
+def scripted(played: Case, longest_wait: float = math.inf) -> Reply:
+    """Script a case; a single wait lasts `longest_wait` seconds at most."""
+    response = played.response
+    splits = played.sidecar.get("splits") or ()
+
+    def seconds(milliseconds: float) -> float:
+        return min(milliseconds / 1000, longest_wait)
+
+    packed = response.get("content_encoding") == "gzip"
+    framing = response.get("framing", "chunked")
+    return Reply(
+        played.body,
+        response["status"],
+        tuple(response.get("headers", {}).items()),
+        framing="chunked" if packed and framing == "content-length" else framing,
+        splits=splits if splits == "every_byte" else tuple(splits),
+        delay=0.0 if splits == "every_byte" else seconds(response.get("delay_ms", 0)),
+        pauses={offset: seconds(pause) for offset, pause in response.get("pauses", [])},
+        header_delay=seconds(response.get("header_delay_ms", 0)),
+        first_byte_delay=seconds(response.get("first_byte_delay_ms", 0)),
+        gzip=packed,
+        trailers=tuple(response.get("trailers", {}).items()),
+        terminate=response.get("terminate", "clean"),
+        stall=seconds(response.get("stall_ms", 0)),
+    )
 
 
 def case(name: str) -> Case:

@@ -59,11 +59,15 @@ class RunningProxy:
         return asyncio.run_coroutine_threadsafe(names(), self.loop).result(5)
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
     """Wait, at most five seconds, for what no event of ours announces."""
     async with asyncio.timeout(5):
-        while not await condition():  # noqa: ASYNC110 - another thread's or kernel's state
+        while not await _holds(condition()):  # noqa: ASYNC110 - another thread's or kernel's state
             await asyncio.sleep(0.005)
+
+
+async def _holds(state: bool | Awaitable[bool]) -> bool:  # noqa: FBT001 - a state to wait for
+    return state if isinstance(state, bool) else await state
 
 
 def settings_for(upstream: ScriptedUpstream, /, **more: Any) -> Settings:

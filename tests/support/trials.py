@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from proxy.quirks import Profile
-from tests.support.corpus import Case
+from tests.support.corpus import Case, scripted
 from tests.support.upstream import Reply
 
 Surface = Literal["text", "thinking", "tool"]
@@ -102,27 +102,7 @@ def _hit(body: bytes, first: Mapping[str, int] | None) -> Hit:
 
 def _reply(played: Case) -> Reply:
     """Script a case at its own pace, but for stalls that nobody should wait for."""
-    response = played.response
-    splits = played.sidecar.get("splits") or ()
-
-    def seconds(key: str) -> float:
-        return float(response.get(key, 0)) / 1000
-
-    packed = response.get("content_encoding") == "gzip"
-    framing = response.get("framing", "chunked")
-    ends = b"[DONE]" in played.body
-    return Reply(
-        played.body,
-        response["status"],
-        tuple(response.get("headers", {}).items()),
-        framing="chunked" if packed and framing == "content-length" else framing,
-        splits=splits if splits == "every_byte" else tuple(splits),
-        delay=0.0 if splits == "every_byte" else seconds("delay_ms"),
-        pauses={offset: pause / 1000 for offset, pause in response.get("pauses", [])},
-        header_delay=seconds("header_delay_ms"),
-        first_byte_delay=seconds("first_byte_delay_ms"),
-        gzip=packed,
-        trailers=tuple(response.get("trailers", {}).items()),
-        terminate=response.get("terminate", "clean"),
-        stall=seconds("stall_ms") if ends else min(seconds("stall_ms"), _LONGEST_STALL),
-    )
+    reply = scripted(played)
+    if b"[DONE]" in played.body:
+        return reply
+    return replace(reply, stall=min(reply.stall, _LONGEST_STALL))

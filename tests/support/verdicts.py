@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import zlib
 from collections.abc import Iterable
 
 from tests.support import grammar
@@ -82,7 +81,7 @@ def _waiting(trial: Trial, surface: Surface) -> Trial:
 
 def _untouched(trial: Trial, outcome: Outcome, *, held: bool = False) -> list[str]:
     got, wrong = outcome.answer, []
-    body = plain(got)
+    body = got.plain
     expected = trial.body
     for start, end in reversed(trial.undelivered) if held else ():
         expected = expected[:start] + expected[end:]
@@ -190,13 +189,6 @@ def _exchanged(trial: Trial, surface: Surface, outcome: Outcome) -> list[str]:
     if calls != answers:
         wrong.append(f"calls {calls}, answers {answers}")
     return wrong
-
-
-def plain(answer: Answer) -> bytes:
-    """Undo the coding that the upstream chose, where it is passed on."""
-    if answer.header("content-encoding") == "gzip":
-        return zlib.decompressobj(31).decompress(answer.body)
-    return answer.body
 
 
 def released(first: bytes, body: bytes) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import zlib
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -23,6 +24,13 @@ class Answer:
 
     def all(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name]
+
+    @property
+    def plain(self) -> bytes:
+        """The body without the coding that the upstream chose, where that is passed on."""
+        if self.header("content-encoding") == "gzip":
+            return zlib.decompressobj(31).decompress(self.body)
+        return self.body
 
 
 class Caller:

@@ -13,11 +13,6 @@ from tests.support.audit_rows import a_hit
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_publish_groups_the_hits_of_one_decision() -> None:
     """One event names all rules of an interrupt; another action is another event."""
     feed = Feed()

@@ -19,11 +19,6 @@ from tests.support.rule_sets import a_rule_set
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @asynccontextmanager
 async def client(
     store: MemoryAuditLog, *, rules: bool = True

@@ -16,11 +16,6 @@ from tests.support.audit_server import Served, served
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @asynccontextmanager
 async def reading(proxy: Served) -> AsyncIterator[httpx.Response]:
     async with (
