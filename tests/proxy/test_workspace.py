@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,23 @@ def options(project: Path) -> WorkspaceOptions:
     )
 
 
+Made = Callable[..., Workspaces]
+
+
+@pytest.fixture
+def made() -> Iterator[Made]:
+    """Makes workspaces that are closed behind the test, so that their threads end."""
+    all_made: list[Workspaces] = []
+
+    def make(*parts: Any, **more: Any) -> Workspaces:
+        all_made.append(Workspaces(*parts, **more))
+        return all_made[-1]
+
+    yield make
+    for each in all_made:
+        each.close()
+
+
 def write(place: Path, name: str = "a", text: str = "---\ncondition: bad\n---\nDo not.") -> Path:
     path = place / ".omp" / "rules" / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,14 +101,16 @@ def names(ruleset: RuleSet) -> list[str]:
     return [live.rule.name for live in ruleset.live]
 
 
-async def test_ruleset_has_project_and_user_rules(project: Path, options: WorkspaceOptions) -> None:
+async def test_ruleset_has_project_and_user_rules(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """Both are in force; paths are shown relative to the workspace or to home."""
     write(project)
     (options.home or project).joinpath(".cursor/rules").mkdir(parents=True)
     (options.home or project).joinpath(".cursor/rules/u.mdc").write_text(
         "---\ncondition: worse\n---\nNever."
     )
-    ruleset = await Workspaces(options).ruleset()
+    ruleset = await made(options).ruleset()
     assert [live.rule.path for live in ruleset.live] == [
         ".omp/rules/a.md",
         "~/.cursor/rules/u.mdc",
@@ -97,19 +118,23 @@ async def test_ruleset_has_project_and_user_rules(project: Path, options: Worksp
 
 
 @pytest.mark.case(63)
-async def test_ruleset_of_an_empty_workspace_creates_nothing(options: WorkspaceOptions) -> None:
+async def test_ruleset_of_an_empty_workspace_creates_nothing(
+    options: WorkspaceOptions, made: Made
+) -> None:
     """Discovery leaves the disk as it was."""
     before = sorted(options.workspace.parent.rglob("*"))
-    ruleset = await Workspaces(options).ruleset()
+    ruleset = await made(options).ruleset()
     assert (ruleset.live, ruleset.problems) == ((), ())
     assert sorted(options.workspace.parent.rglob("*")) == before
 
 
 @pytest.mark.case(64)
-async def test_ruleset_follows_the_files(project: Path, options: WorkspaceOptions) -> None:
+async def test_ruleset_follows_the_files(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """An edit, a new file and a removed one are in force once the files are looked at again."""
     clock = Clock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     path = write(project)
     first = await workspaces.ruleset()
     path.write_text("---\ncondition: bad\n---\nOther advice.")
@@ -127,11 +152,11 @@ async def test_ruleset_follows_the_files(project: Path, options: WorkspaceOption
 
 
 async def test_ruleset_is_the_same_while_nothing_changes(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """A touched file, or a stray one, does not compile anything anew."""
     clock = Clock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     path = write(project)
     first = await workspaces.ruleset()
     clock.now = 1
@@ -143,23 +168,23 @@ async def test_ruleset_is_the_same_while_nothing_changes(
 
 
 async def test_ruleset_reports_a_broken_file_and_keeps_the_others(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """Rule files never stop anything."""
     write(project)
     write(project, "b", "---\ncondition: '('\n---\nx")
     (project / ".omp/rules/c.md").symlink_to("/etc/passwd")
-    ruleset = await Workspaces(options).ruleset()
+    ruleset = await made(options).ruleset()
     assert names(ruleset) == ["a"]
     assert [problem.code for problem in ruleset.problems] == [Code.BAD_LINK, Code.BAD_PATTERN]
 
 
 async def test_faults_of_rule_files_are_logged_once(
-    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture
+    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture, made: Made
 ) -> None:
     """The log names the first and says where the others are, again only when they change."""
     clock = Clock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     write(project, "b", "---\ncondition: '('\n---\nx")
     for clock.now in (0, 2):
         await workspaces.ruleset()
@@ -172,10 +197,12 @@ async def test_faults_of_rule_files_are_logged_once(
     assert len(caplog.records) == 1
 
 
-async def test_ruleset_depends_on_the_role(project: Path, options: WorkspaceOptions) -> None:
+async def test_ruleset_depends_on_the_role(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """Each role has a set of its own."""
     write(project, "a", "---\ncondition: bad\nagents: sub\n---\nx")
-    workspaces = Workspaces(options)
+    workspaces = made(options)
     assert names(await workspaces.ruleset()) == []
     assert names(await workspaces.ruleset(role="sub")) == ["a"]
     assert [(role, len(ruleset.live)) for _, role, ruleset in workspaces.live] == [
@@ -185,11 +212,11 @@ async def test_ruleset_depends_on_the_role(project: Path, options: WorkspaceOpti
 
 
 async def test_ruleset_after_reconfiguring_obeys_the_new_settings(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """Settings are in force from the next turn on, without waiting for a look at the files."""
     write(project)
-    workspaces = Workspaces(options, Clock())
+    workspaces = made(options, Clock())
     first = await workspaces.ruleset()
     workspaces.reconfigure(replace(options, rules=RuleSetOptions(disabled_rules=("a",))))
     assert names(await workspaces.ruleset()) == []
@@ -197,23 +224,23 @@ async def test_ruleset_after_reconfiguring_obeys_the_new_settings(
 
 
 async def test_ruleset_asked_for_at_once_is_built_once(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """Concurrent first requests share one look at the disk."""
     write(project)
-    workspaces = Workspaces(options)
+    workspaces = made(options)
     found = await asyncio.gather(*(workspaces.ruleset() for _ in range(8)))
     assert len({id(ruleset) for ruleset in found}) == 1
 
 
 async def test_ruleset_that_takes_too_long_is_an_error_and_arrives_later(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """The first request waits for `rulesTimeout` at most; the look goes on meanwhile."""
     write(project)
     clock = StuckClock()
     clock.stuck = True
-    workspaces = Workspaces(replace(options, rules_timeout=0.05), clock)
+    workspaces = made(replace(options, rules_timeout=0.05), clock)
     with pytest.raises(RulesNotReady) as raised:
         await workspaces.ruleset()
     assert raised.value.status == 503
@@ -224,12 +251,12 @@ async def test_ruleset_that_takes_too_long_is_an_error_and_arrives_later(
 
 
 async def test_ruleset_on_a_stuck_disk_is_the_last_good_one(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """A set that cannot be looked at again stays in force."""
     write(project)
     clock = StuckClock()
-    workspaces = Workspaces(replace(options, rules_timeout=0.05), clock)
+    workspaces = made(replace(options, rules_timeout=0.05), clock)
     workspaces.reconfigure(options)
     first = await workspaces.ruleset()
     workspaces.reconfigure(replace(options, rules_timeout=0.05))
@@ -238,7 +265,9 @@ async def test_ruleset_on_a_stuck_disk_is_the_last_good_one(
     clock.go.set()
 
 
-async def test_ruleset_survives_a_defect_of_ours(project: Path, options: WorkspaceOptions) -> None:
+async def test_ruleset_survives_a_defect_of_ours(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """A look that raises leaves the last good set in force; without one it is an error."""
 
     class BrokenClock(Clock):
@@ -251,7 +280,7 @@ async def test_ruleset_survives_a_defect_of_ours(project: Path, options: Workspa
 
     write(project)
     clock = BrokenClock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     first = await workspaces.ruleset()
     clock.broken, clock.now = True, 5.0
     assert await workspaces.ruleset() is first
@@ -259,9 +288,9 @@ async def test_ruleset_survives_a_defect_of_ours(project: Path, options: Workspa
         await workspaces.ruleset(role="sub")
 
 
-async def test_ruleset_count_is_bounded(options: WorkspaceOptions) -> None:
+async def test_ruleset_count_is_bounded(options: WorkspaceOptions, made: Made) -> None:
     """At most 32 are held; the one that was used last stays."""
-    workspaces = Workspaces(options)
+    workspaces = made(options)
     for number in range(MOST_LIVE + 4):
         await workspaces.ruleset(role=f"r{number}")
         await workspaces.ruleset(role="r0")
@@ -272,13 +301,13 @@ async def test_ruleset_count_is_bounded(options: WorkspaceOptions) -> None:
 
 
 async def test_scanner_is_compiled_beside_the_turns(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """The first rule set is there without it; once it is, it serves, and other sets of them too."""
     pytest.importorskip("hyperscan")
     write(project)
     clock = Clock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     first = (await workspaces.ruleset()).matcher
     assert first is not None
     await asyncio.gather(*workspaces._compiling)
@@ -290,20 +319,20 @@ async def test_scanner_is_compiled_beside_the_turns(
     workspaces.close()
 
 
-async def test_close_ends_looking(options: WorkspaceOptions) -> None:
+async def test_close_ends_looking(options: WorkspaceOptions, made: Made) -> None:
     """Nothing new is begun after it."""
-    workspaces = Workspaces(options)
+    workspaces = made(options)
     workspaces.close()
     with pytest.raises(RuntimeError):
         await workspaces.ruleset()
 
 
 def test_directory_is_looked_up_again_after_a_while(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """A directory that appears later is found."""
     clock = Clock()
-    workspaces = Workspaces(options, clock)
+    workspaces = made(options, clock)
     late = str(project / "late")
     assert workspaces.directory(late) == str(project)
     Path(late).mkdir()
@@ -312,7 +341,7 @@ def test_directory_is_looked_up_again_after_a_while(
 
 
 async def test_user_links_reach_as_far_as_home_and_a_projects_no_further_than_itself(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """Dotfiles may be linked; a repository cannot reach into home."""
     home = options.home or project
@@ -321,7 +350,7 @@ async def test_user_links_reach_as_far_as_home_and_a_projects_no_further_than_it
     (home / ".omp/agent/rules").mkdir(parents=True)
     (home / ".omp/agent/rules/u.md").symlink_to(home / "dotfiles/u.md")
     (project / ".omp/rules/p.md").symlink_to(home / "dotfiles/u.md")
-    ruleset = await Workspaces(options).ruleset()
+    ruleset = await made(options).ruleset()
     assert [live.rule.body for live in ruleset.live] == ["user"]
     assert [problem.file for problem in ruleset.problems] == [".omp/rules/p.md"]
 
@@ -337,13 +366,15 @@ def followed(project: Path) -> SettingsFile:
     return SettingsFile(loaded.places, loaded.settings, lambda: read_settings(project).settings)
 
 
-async def test_ruleset_follows_the_settings_file(project: Path, options: WorkspaceOptions) -> None:
+async def test_ruleset_follows_the_settings_file(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """An edited `ttsr` block is in force from the next turn on; a bad one changes nothing."""
     write(project)
     file = project / "ttsr.yaml"
     file.write_text("ttsr: {}")
     clock = Clock()
-    workspaces = Workspaces(options, clock, followed(project))
+    workspaces = made(options, clock, followed(project))
     assert names(await workspaces.ruleset()) == ["a"]
     for now, text, expected in (
         (1.0, "ttsr: {disabledRules: [a]}", []),
@@ -357,14 +388,14 @@ async def test_ruleset_follows_the_settings_file(project: Path, options: Workspa
 
 
 async def test_ruleset_follows_a_settings_file_that_appears_and_goes(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """Wherever one is looked for, the nearest counts; a bad one leaves all as it was."""
     write(project)
     (project / "deep").mkdir()
     near, far = project / "deep/ttsr.yaml", project / "ttsr.yaml"
     clock = Clock()
-    workspaces = Workspaces(options, clock, followed(project))
+    workspaces = made(options, clock, followed(project))
     assert names(await workspaces.ruleset()) == ["a"]
     for file, text, expected in (
         (far, "ttsr: {disabledRules: [a]}", []),
@@ -379,12 +410,12 @@ async def test_ruleset_follows_a_settings_file_that_appears_and_goes(
 
 
 async def test_what_needs_a_restart_is_logged_by_name(
-    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture
+    project: Path, options: WorkspaceOptions, caplog: pytest.LogCaptureFixture, made: Made
 ) -> None:
     """Without its value, which may be a secret; what the file says of rules counts at once."""
     write(project)
     clock = Clock()
-    workspaces = Workspaces(options, clock, followed(project))
+    workspaces = made(options, clock, followed(project))
     await workspaces.ruleset()
     (project / "ttsr.yaml").write_text(
         "listen: {token: hunter2}\nrelease: cut\nttsr: {disabledRules: [a]}\n"
@@ -397,7 +428,7 @@ async def test_what_needs_a_restart_is_logged_by_name(
 
 
 async def test_change_outlives_the_client_that_noticed_it(
-    project: Path, options: WorkspaceOptions
+    project: Path, options: WorkspaceOptions, made: Made
 ) -> None:
     """A request that is cancelled while the file is read leaves the change to the next one."""
     write(project)
@@ -409,7 +440,7 @@ async def test_change_outlives_the_client_that_noticed_it(
         return read_settings(project).settings
 
     clock = Clock()
-    workspaces = Workspaces(options, clock, replace(followed(project), read=read))
+    workspaces = made(options, clock, replace(followed(project), read=read))
     assert names(await workspaces.ruleset()) == ["a"]
     (project / "ttsr.yaml").write_text("ttsr: {disabledRules: [a]}")
     clock.now = 1
@@ -447,12 +478,12 @@ def bundled(options: WorkspaceOptions) -> WorkspaceOptions:
 
 
 async def test_bundled_rules_are_in_force_behind_all_others(
-    project: Path, bundled: WorkspaceOptions
+    project: Path, bundled: WorkspaceOptions, made: Made
 ) -> None:
     """All 27, by name; a project's rule of the same name stands for a bundled one."""
     write(project, "ts-no-any")
     write(project, "zzz")
-    ruleset = await Workspaces(bundled).ruleset()
+    ruleset = await made(bundled).ruleset()
     assert names(ruleset)[:2] == ["ts-no-any", "zzz"]
     assert len(ruleset.live) == 28
     assert ruleset.problems == ()
@@ -462,34 +493,38 @@ async def test_bundled_rules_are_in_force_behind_all_others(
     ]
 
 
-async def test_bundled_rules_can_be_switched_off(bundled: WorkspaceOptions) -> None:
+async def test_bundled_rules_can_be_switched_off(bundled: WorkspaceOptions, made: Made) -> None:
     """All at once, or by name; they stay in the list with the reason."""
     off = replace(bundled, rules=RuleSetOptions(builtin_rules=False))
-    ruleset = await Workspaces(off).ruleset()
+    ruleset = await made(off).ruleset()
     assert ruleset.live == ()
     assert {listed.reason for listed in ruleset.listed} == {Reason.BUILTINS_OFF}
     assert len(ruleset.listed) == 27
     one = replace(bundled, rules=RuleSetOptions(disabled_rules=("go-ioutil", "ts-set-map")))
-    ruleset = await Workspaces(one).ruleset()
+    ruleset = await made(one).ruleset()
     assert len(ruleset.live) == 25
     switched = {listed.rule.name for listed in ruleset.listed if listed.reason == Reason.DISABLED}
     assert switched == {"go-ioutil", "ts-set-map"}
 
 
-async def test_bundled_rules_take_the_mode_of_an_override(bundled: WorkspaceOptions) -> None:
+async def test_bundled_rules_take_the_mode_of_an_override(
+    bundled: WorkspaceOptions, made: Made
+) -> None:
     """They never interrupt unless the settings say otherwise."""
     options = RuleSetOptions(mode_overrides=("go-ioutil=always",))
-    ruleset = await Workspaces(replace(bundled, rules=options)).ruleset()
+    ruleset = await made(replace(bundled, rules=options)).ruleset()
     loud = [live.rule.name for live in ruleset.live if live.mode is not InterruptMode.NEVER]
     assert loud == ["go-ioutil"]
 
 
-async def test_many_files_are_read_as_few_are(project: Path, options: WorkspaceOptions) -> None:
+async def test_many_files_are_read_as_few_are(
+    project: Path, options: WorkspaceOptions, made: Made
+) -> None:
     """What is read in another process is in force with the rest, in the same order."""
     wanted = [f"r{number:03}" for number in range(2 * FEW)]
     for name in wanted:
         write(project, name, f"---\ncondition: 'bad{name}'\n---\nDo not {name}.")
-    ruleset = await Workspaces(replace(options, rules_timeout=60)).ruleset()
+    ruleset = await made(replace(options, rules_timeout=60)).ruleset()
     assert names(ruleset) == wanted
     assert all(live.patterns[0].final(f"a bad{live.rule.name}", 0) for live in ruleset.live)
     assert ruleset.problems == ()
