@@ -186,6 +186,15 @@ def test_vertebra_reads_any_text_and_any_arguments(text: str, arguments: str) ->
     well_formed(text).encode()
 
 
+def test_halves_of_characters_are_one_mark() -> None:
+    """A lone half is as good as the replacement that a client made of it."""
+    one, other = (
+        Message("assistant", f"a{half}", calls=(Call("toolu_1a2b3", f"n{half}", f"x{half}"),))
+        for half in ("\ud83d", "\ufffd")
+    )
+    assert vertebra(one) == vertebra(other)
+
+
 def test_spine_is_quick_on_a_long_conversation() -> None:
     """Five hundred messages of two megabytes are read in well under a second."""
     arguments = json.dumps({"content": "x = 1\n" * 700})

@@ -330,3 +330,15 @@ def test_surer_marks_outweigh_all_of_the_others() -> None:
         expected = "a" if first >= second else "b"
         found = recognise(headers, facts, (agent("a", first), agent("b", second)))
         assert found.name == (expected if any((*first, *second)) else ANY_AGENT.name)
+
+
+def test_long_first_message_is_told_by_its_beginning_and_length() -> None:
+    """A label costs the same whatever stands in the message; another length is another label."""
+
+    def label(text: str) -> str:
+        facts = RequestFacts(first_user=text)
+        return identify({}, facts, NOWHERE, REMOTE, ()).conversation
+
+    long = "x" * 100_000
+    assert label(long) == label(long)
+    assert len({label(long), label(long + "x"), label("y" + long[1:]), label("x")}) == 4

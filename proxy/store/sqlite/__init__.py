@@ -1,7 +1,8 @@
 """The default store: one SQLite file in WAL mode, shared by any number of local processes.
 
-One thread writes and one reads, each with its own connection; an operation is one function on
-that thread and one transaction, so a caller that stops waiting never leaves one half done.
+One thread writes, one reads the ledger and one the audit, each with its own connection, so that a
+turn never waits for someone who reads a long audit. An operation is one function on its thread and
+one transaction: a caller that stops waiting never leaves one half done.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class SqliteStore:
     def __init__(self, database: Database) -> None:
         self._writer = Lane(database, writes=True)
         self._reader = Lane(database, writes=False)
+        self._audit = Lane(database, writes=False)
 
     @classmethod
     async def open(cls, path: Path, *, busy: float = BUSY) -> SqliteStore:
@@ -79,15 +81,15 @@ class SqliteStore:
 
     async def hits(self, query: HitQuery) -> Sequence[HitRecord]:
         """Rows newest first, at most `query.limit`."""
-        return await self._reader.run(lambda connection: rows.hits(connection, query))
+        return await self._audit.run(lambda connection: rows.hits(connection, query))
 
     async def counts(self) -> Sequence[RuleCount]:
         """Totals by rule and action."""
-        return await self._reader.run(rows.counts)
+        return await self._audit.run(rows.counts)
 
     async def turns(self, limit: int) -> Sequence[TurnRecord]:
         """Newest turns first."""
-        return await self._reader.run(lambda connection: rows.turns(connection, limit))
+        return await self._audit.run(lambda connection: rows.turns(connection, limit))
 
     async def ready(self) -> bool:
         """Tell whether a write and a read would work now."""
@@ -112,9 +114,9 @@ class SqliteStore:
         return purged
 
     async def close(self) -> None:
-        """Finish what is queued and close both connections."""
-        await self._reader.close()
-        await self._writer.close()
+        """Finish what is queued and close the connections."""
+        for lane in (self._reader, self._audit, self._writer):
+            await lane.close()
 
 
 def _found(

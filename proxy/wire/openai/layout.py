@@ -54,9 +54,8 @@ def _begins(body: bytes, values: dict[str, msgspec.Raw], wanted: str) -> int | N
     begins = behind = None
     for _ in values:
         key = _KEY.match(body, at)
-        name = read_json(key[1]) if key else None
-        if key is None or name not in values:
-            return None
+        assert key is not None  # that many members were read
+        name = read_json(key[1])
         raw = bytes(values[name])
         at = key.end() + len(raw)
         behind = _BEHIND.match(body, at)

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import stat
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -264,6 +265,27 @@ async def test_waiting_for_a_lock_never_blocks_the_event_loop(path: Path) -> Non
         other.execute("ROLLBACK")
         assert await waiting
     await store.close()
+
+
+async def test_long_audit_query_holds_no_turn_up(store: SqliteStore) -> None:
+    """The ledger is read and written while someone reads the audit."""
+    began, end = threading.Event(), threading.Event()
+
+    def slow(connection: sqlite3.Connection) -> None:
+        connection.execute("SELECT count(*) FROM hit").fetchone()
+        began.set()
+        assert end.wait(20)
+
+    asking = asyncio.ensure_future(store._audit.run(slow))
+    await asyncio.to_thread(began.wait, 20)
+    queued = asyncio.ensure_future(store.counts())
+    await store.append("me", [PLACE], b"x", 1.0)
+    assert [entry.payload for entry in await store.find("me", [PLACE.key])] == [b"x"]
+    assert not asking.done()
+    assert not queued.done()
+    end.set()
+    await asking
+    assert await queued == ()
 
 
 WRITER = """
