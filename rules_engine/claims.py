@@ -107,7 +107,7 @@ class Claims:
 
 def _guides(family: ToolFamily) -> tuple[str, ...]:
     selectors = (argument for argument, _ in (*family.where, *family.unless))
-    return (*family.paths, *selectors)
+    return (*family.paths, *family.directory, *selectors)
 
 
 def _shape(path: ArgumentPath) -> Spec:
@@ -162,6 +162,20 @@ def place(families: Sequence[ToolFamily], path: ArgumentPath, seen: Seen) -> Pla
 def _given(families: Sequence[ToolFamily]) -> tuple[str, ...]:
     """Give the files that are known without the call."""
     return tuple(dict.fromkeys(family.file for family in families if family.file))
+
+
+def directory(families: Sequence[ToolFamily], path: ArgumentPath, seen: Seen) -> Place | None:
+    """Find the directory of the files that the text at `path` names; None while it may come."""
+    arguments = dict.fromkeys(a for family in families for a in family.directory)
+    found = [_named(bound(parsed(argument), path), seen) for argument in arguments]
+    return min((p for p in found if p is not None), key=lambda p: p.at, default=None)
+
+
+def final_directory(families: Sequence[ToolFamily], path: ArgumentPath, seen: Seen) -> str:
+    """Give that directory as the finished call says it; empty if it does not."""
+    arguments = dict.fromkeys(a for family in families for a in family.directory)
+    found = (_last(bound(parsed(argument), path), seen) for argument in arguments)
+    return next((paths[0] for paths in found if paths), "")
 
 
 def _named(spec: Spec, seen: Seen) -> Place | None:

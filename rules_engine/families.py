@@ -25,8 +25,7 @@ class PatchFormat(StrEnum):
     HUNKS = "hunks"  # lines with + - and space, the file being named elsewhere
     SEARCH_REPLACE = "search-replace"  # <<<<<<< SEARCH … ======= … >>>>>>> REPLACE
     HASHLINE = "hashline"  # [path#tag], operations, rows that begin with +
-    SHELL_ENVELOPE = "shell-envelope"  # an envelope somewhere inside a shell command
-    HEREDOC = "heredoc"  # cat > file <<EOF, tee file <<EOF
+    SHELL = "shell"  # commands that write files: cat > file <<EOF, sed -i, apply_patch
 
 
 class ProseFormat(StrEnum):
@@ -73,6 +72,8 @@ class ToolFamily:
     where: applies only if the argument has one of the values; unless: only if it has none of
     them; without: only if none of the arguments is there (known at the end of the call).
     freeform: the formats of a raw input that is not JSON.
+    directory: where the files that a text names are, if their paths are relative (alternatives).
+    words: arguments whose strings are, in this order, the words of one command.
     rooted: a relative path begins with the name of the workspace's folder.
     opened_by: earlier calls that open the file which calls of these tools edit (tool, argument);
     file: that file, where it is known.
@@ -89,25 +90,36 @@ class ToolFamily:
     unless: tuple[tuple[str, tuple[str, ...]], ...] = ()
     without: tuple[str, ...] = ()
     freeform: tuple[PatchFormat, ...] = ()
+    directory: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     rooted: bool = False
     opened_by: tuple[tuple[str, str], ...] = ()
     file: str = ""
 
 
-def shell_family(tools: tuple[str, ...], arguments: tuple[str, ...]) -> ToolFamily:
-    """Make the family of a shell tool: the command itself, and the files that it writes."""
+def shell_family(
+    tools: tuple[str, ...],
+    arguments: tuple[str, ...],
+    *,
+    directory: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
+    rooted: bool = False,
+) -> ToolFamily:
+    """Make the family of a shell tool: the command itself, and the files that it writes.
+
+    arguments: those that hold command lines. words: those that hold the words of a command.
+    """
     return ToolFamily(
         tools=tools,
         canonical=("bash", "shell"),
-        added=arguments,
+        added=tuple(dict.fromkeys((*arguments, *words))),
         patches=tuple(
-            PatchArgument(argument, shape, canonical)
-            for argument in arguments
-            for shape, canonical in (
-                (PatchFormat.SHELL_ENVELOPE, ("edit",)),
-                (PatchFormat.HEREDOC, ("write",)),
-            )
+            PatchArgument(argument, PatchFormat.SHELL, ("write", "edit")) for argument in arguments
         ),
+        freeform=(PatchFormat.SHELL,),
+        directory=directory,
+        words=words,
+        rooted=rooted,
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from rules_engine.families import HEURISTIC, PatchFormat, ToolFamily, canonical_of
-from rules_engine.patches import patch_reader
+from rules_engine.formats import patch_reader
 from rules_engine.reader import TextReader
 from rules_engine.sections import PatchText, Window
 
@@ -24,18 +24,24 @@ class FreeformReader(TextReader):
         self._plain: Window | None = None
         self._unknown = not families
         formats = _freeform_formats(families)
-        canonical = tuple(name for family in families for name in canonical_of(family))
-        lent = tuple(dict.fromkeys((*self._own, *canonical)))
         for shape, names in formats.items():
             reader = patch_reader(shape, self._growth)
             patch_names = tuple(dict.fromkeys((*self._own, *names)))
             self._patches.append(
                 PatchText(
-                    reader, self._growth, f"input#{shape}", patch_names, self._named_at, (), (), []
+                    reader,
+                    self._growth,
+                    f"input#{shape}",
+                    patch_names,
+                    self._named_at,
+                    (),
+                    (),
+                    [],
+                    own=self._own,
                 )
             )
-        if not formats:
-            self._plain = self._whole(lent)
+        if not formats or PatchFormat.SHELL in formats:
+            self._plain = self._whole(_names_of_all(families, self._own))
 
     def _whole(self, names: tuple[str, ...], known: int = 0) -> Window:
         window = Window("input", self._growth, names, self._named_at)
@@ -62,10 +68,22 @@ class FreeformReader(TextReader):
             self._plain = self._whole(self._own, known)
 
     def _end(self) -> None:
-        self._add(w for patch in self._patches for w in patch.close(self._windows))
+        self._add(w for patch in self._patches for w in patch.close(self._windows, self._fed))
         read = any(patch.reader.recognised for patch in self._patches)
         if self._plain is None and not read and self._growth.length:
             self._whole(self._own).settle((), self._fed)
+
+
+def _names_of_all(families: Iterable[ToolFamily], own: tuple[str, ...]) -> tuple[str, ...]:
+    """Give what a text may be called that is no patch; a command is no write of its own."""
+    canonical = (
+        name
+        for family in families
+        for name in (
+            family.canonical if PatchFormat.SHELL in family.freeform else canonical_of(family)
+        )
+    )
+    return tuple(dict.fromkeys((*own, *canonical)))
 
 
 def _freeform_formats(families: Iterable[ToolFamily]) -> dict[PatchFormat, tuple[str, ...]]:

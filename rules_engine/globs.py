@@ -239,6 +239,23 @@ def path_candidates(path: str, workspace: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
+def below(directory: str, path: str) -> str:
+    """Give `path` as seen from where `directory` is itself seen from; absolute ones stay.
+
+    What begins with `~` or a variable is taken for absolute. The result is never much longer than
+    a path that globs are tried on.
+    """
+    if not directory or stands_alone(path):
+        return path
+    joined = f"{directory.rstrip('/')}/{path}"[: LONGEST_PATH + 1]
+    return joined if "$" in directory else posixpath.normpath(joined)
+
+
+def stands_alone(path: str) -> bool:
+    """Whether a path means the same in every directory."""
+    return path[:1] in ("~", "$") or _is_absolute(path.replace("\\", "/"))
+
+
 def _is_absolute(path: str) -> bool:
     return path.startswith("/") or re.match(r"[A-Za-z]:/", path) is not None
 

@@ -8,32 +8,52 @@ given out. Joined by newlines are the added lines of one hunk; hunks are section
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import Protocol
 
-from rules_engine.families import PatchFormat
 from rules_engine.growth import Growth
 
 ADDED, WHOLE, SKIPPED = "added", "whole", "skipped"
 _MARKER_SIGNS = range(5, 10)
-_END_LIMIT = 100  # a line is no end of a here-document if it is longer
 
 
 @dataclass(slots=True, eq=False)
 class PatchSection:
     """The lines that one hunk adds. `paths` empty: the patch does not name the file.
 
-    `named_at`, `opened_at`: offsets in the patch text at which the file and the first added line
-    were known. `created`: the patch makes the file.
+    `named_at`, `opened_at`: offsets in `source`, the text that was read, at which the file and
+    the first added line were known. `created`: the patch makes the file. `names`: what a scope
+    may call the tool as far as this section goes, if the text says so. `finished`: it grows no
+    more.
     """
 
     paths: tuple[str, ...]
     named_at: int
     opened_at: int
     growth: Growth
+    source: Growth
     created: bool = False
+    names: tuple[str, ...] | None = None
     lines: int = 0
+    finished: bool = False
+
+
+class SectionReader(Protocol):
+    """What reads a text that says which files it adds source to."""
+
+    @property
+    def sections(self) -> list[PatchSection]:
+        """The sections so far, in the order in which they became known."""
+
+    @property
+    def recognised(self) -> bool:
+        """Whether the text is of the kind that is read."""
+
+    def feed(self, piece: str, start: int, /) -> None:
+        """Read the next piece; `start` is its offset in the text."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
 
 
 class PatchReader:
@@ -92,10 +112,12 @@ class PatchReader:
         self.recognised = True
         self.paths = paths
         self.named_at = at
-        self._section = None
+        self.part()
 
     def part(self) -> None:
         """Begin a new hunk of the same file."""
+        if self._section is not None:
+            self._section.finished = True
         self._section = None
 
     def _more(self, text: str, start: int) -> None:
@@ -130,7 +152,12 @@ class PatchReader:
         section = self._section
         if section is None:
             section = PatchSection(
-                self.paths, self.named_at, known, Growth(self._source), self.created
+                self.paths,
+                self.named_at,
+                known,
+                Growth(self._source),
+                self._source,
+                created=self.created,
             )
             self._section = section
             self.sections.append(section)
@@ -164,11 +191,11 @@ class EnvelopeReader(PatchReader):
     def __init__(self, source: Growth, *, in_shell: bool = False) -> None:
         super().__init__(source)
         self._in_shell = in_shell
-        self._begun = not in_shell
+        self.begun = not in_shell
 
     def kind(self, head: str) -> str | None:
         """Only a file's lines that begin with `+` are added."""
-        if not self._begun:
+        if not self.begun:
             return WHOLE
         match head[0]:
             case "+" if self.paths:
@@ -185,8 +212,8 @@ class EnvelopeReader(PatchReader):
         if text.startswith("@@"):
             self.part()
         elif text.rstrip().endswith("*** Begin Patch"):
-            self._begun = True
-        elif not self._begun or not text.startswith("*** "):
+            self.begun = True
+        elif not self.begun or not text.startswith("*** "):
             return
         elif word in ("Add File", "Update File", "Delete File"):
             self.name((path,) if path else (), end, created=word == "Add File")
@@ -194,7 +221,7 @@ class EnvelopeReader(PatchReader):
             self.name((*self.paths, path), end)
         elif word.rstrip() == "End Patch":
             self.name((), end)
-            self._begun = not self._in_shell
+            self.begun = not self._in_shell
 
 
 class UnifiedReader(PatchReader):
@@ -316,56 +343,3 @@ class HashlineReader(PatchReader):
             self.name((*self.paths, rest.strip()), end)
         elif word == "PUT":
             self.part()
-
-
-class HeredocReader(PatchReader):
-    """Files written by a shell command: `cat > file <<EOF`, `tee file <<EOF`, in any order."""
-
-    _OPENER = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
-    _TARGET = re.compile(
-        r"(?:\bcat\b[^|;&]*?>>?|\btee\b(?:\s+-a)?)\s*(?:'([^']+)'|\"([^\"]+)\"|([^\s'\"<>|;&-][^\s<>|;&]*))"
-    )
-
-    def __init__(self, source: Growth) -> None:
-        super().__init__(source)
-        self._end: str | None = None  # the word that ends the body being read
-
-    def kind(self, head: str) -> str | None:
-        """Inside a body every line is added, but the one that ends it."""
-        if self._end is None:
-            return WHOLE
-        could_end = len(head) <= _END_LIMIT and self._end.startswith(head.lstrip("\t"))
-        return None if could_end else ADDED
-
-    def kind_of_line(self, line: str) -> str:
-        """Tell the end word from what is only the beginning of it."""
-        if self._end is None:
-            return SKIPPED
-        return WHOLE if line.lstrip("\t") == self._end else ADDED
-
-    def line(self, text: str, end: int) -> None:
-        """Read a command line, or the end of a body."""
-        if self._end is not None:
-            self._end = None
-            return
-        opener = self._OPENER.search(text)
-        target = self._TARGET.search(text)
-        if opener is not None and target is not None:
-            self._end = opener.group(2)
-            self.name((next(path for path in target.groups() if path),), end, created=True)
-
-
-_READERS: Mapping[PatchFormat, Callable[[Growth], PatchReader]] = {
-    PatchFormat.ENVELOPE: EnvelopeReader,
-    PatchFormat.SHELL_ENVELOPE: partial(EnvelopeReader, in_shell=True),
-    PatchFormat.UNIFIED: UnifiedReader,
-    PatchFormat.HUNKS: partial(UnifiedReader, headless=True),
-    PatchFormat.SEARCH_REPLACE: SearchReplaceReader,
-    PatchFormat.HASHLINE: HashlineReader,
-    PatchFormat.HEREDOC: HeredocReader,
-}
-
-
-def patch_reader(shape: PatchFormat, source: Growth) -> PatchReader:
-    """Make a reader of the format; `source` is the patch text that it will be fed with."""
-    return _READERS[shape](source)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rules_engine.arguments import ArgumentPath
 from rules_engine.families import ToolFamily
+from rules_engine.globs import below, stands_alone
 from rules_engine.growth import Growth
-from rules_engine.patches import PatchReader
+from rules_engine.patches import PatchSection, SectionReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Window:
     """A section while it grows. `floor`: it cannot be settled before this raw offset.
 
     argument, families: where the text stands, and by whose account; they say where its path is.
-    named_by_text: the text itself names the file (a patch header); `opened_at`: where in it the
-    section begins.
+    named: the files that the text itself names (in a patch header), known at the raw offset
+    `named_at`. `opened_at`: the raw offset at which the section began.
     """
 
     key: str
@@ -46,21 +47,42 @@ class Window:
     floor: int
     argument: ArgumentPath = ()
     families: tuple[ToolFamily, ...] = ()
-    named_by_text: bool = False
+    named: tuple[str, ...] = ()
+    named_at: int = 0
     opened_at: int = 0
     paths: tuple[str, ...] = ()
     settled: bool = False
     settled_at: int = 0
     taken: int = 0
 
+    @property
+    def awaits_directory(self) -> bool:
+        """Whether an argument can say which directory the named files are in."""
+        said = any(family.directory for family in self.families)
+        return said and not all(map(stands_alone, self.named))
+
+    def settle_named(self, paths: tuple[str, ...], at: int) -> None:
+        """Fix the path to the named files, their directory being known at raw offset `at`."""
+        self._fix(paths, max(at, self.named_at))
+
+    def named_in(self, directory: str) -> tuple[str, ...]:
+        """Give the named files, their paths taken from `directory`, which may be rooted."""
+        places = (directory, *self._tails((directory,)))
+        return tuple(below(place, path) for place in places for path in self.named)
+
     def settle(self, paths: tuple[str, ...], at: int) -> None:
         """Fix the path; `at`: the raw offset at which it was known.
 
         Where paths begin with the workspace's folder they are given without it too.
         """
+        self._fix((*paths, *filter(None, self._tails(paths))), at)
+
+    def _tails(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         rooted = any(family.rooted for family in self.families)
-        tails = tuple(path.partition("/")[2] for path in paths if rooted and path[:1] != "/")
-        self.paths = tuple(dict.fromkeys((*paths, *filter(None, tails))))
+        return tuple(p.partition("/")[2] for p in paths if rooted and p[:1] not in ("", "/"))
+
+    def _fix(self, paths: tuple[str, ...], at: int) -> None:
+        self.paths = tuple(dict.fromkeys(paths))
         self.settled = True
         self.settled_at = max(self.floor, at)
 
@@ -139,10 +161,11 @@ class Windows:
 class PatchText:
     """A patch text being read, and the windows of its sections so far (in the same order).
 
-    A file that the patch creates is also written: `write` is among that section's names.
+    A file that the patch creates is also written: `write` is among that section's names. `own`:
+    the names that the tool has by itself, for sections whose text says what else they are.
     """
 
-    reader: PatchReader
+    reader: SectionReader
     source: Growth
     key: str
     names: tuple[str, ...]
@@ -150,6 +173,9 @@ class PatchText:
     argument: ArgumentPath
     families: tuple[ToolFamily, ...]
     windows: list[Window]
+    own: tuple[str, ...] = ()
+    _growing: list[tuple[PatchSection, Window]] = field(default_factory=list)
+    _closed: bool = False
 
     def lend(self, family: ToolFamily, canonical: tuple[str, ...]) -> None:
         """Let one more family explain the text."""
@@ -161,33 +187,41 @@ class PatchText:
     def feed(self, piece: str, start: int, into: Windows) -> list[Window]:
         """Read the next piece; give the windows that are new (not yet in `into`)."""
         self.reader.feed(piece, start)
-        return self._sync(into)
+        return self._sync(into, self.floor)
 
-    def close(self, into: Windows) -> list[Window]:
-        """Read the last line; give the windows that are new (not yet in `into`)."""
+    def close(self, into: Windows, at: int) -> list[Window]:
+        """End the text at raw offset `at`; give the windows that are new (not yet in `into`)."""
+        if self._closed:
+            return []
+        self._closed = True
         self.reader.close()
-        return self._sync(into)
+        return self._sync(into, max(self.floor, at))
 
-    def _sync(self, into: Windows) -> list[Window]:
+    def _sync(self, into: Windows, floor: int) -> list[Window]:
+        for _, window in self._growing:
+            if window.growth.length > window.taken:
+                into.touch(window)
         made = len(self.windows)
-        if made:
-            into.touch(self.windows[-1])
-        self.windows += [self._window(n) for n in range(made, len(self.reader.sections))]
+        for section in self.reader.sections[made:]:
+            self.windows.append(self._window(section, len(self.windows), floor))
+            self._growing.append((section, self.windows[-1]))
+        self._growing = [each for each in self._growing if not each[0].finished]
         return self.windows[made:]
 
-    def _window(self, number: int) -> Window:
-        section = self.reader.sections[number]
+    def _window(self, section: PatchSection, number: int, floor: int) -> Window:
         made = ("write",) if section.created else ()
+        names = self.names if section.names is None else (*self.own, *section.names)
         window = Window(
             f"{self.key}/{number}",
             section.growth,
-            tuple(dict.fromkeys((*self.names, *made))),
-            self.floor,
+            tuple(dict.fromkeys((*names, *made))),
+            floor,
             self.argument,
             self.families,
-            named_by_text=bool(section.paths),
-            opened_at=section.opened_at,
+            named=section.paths,
+            named_at=section.source.arrival(section.named_at),
+            opened_at=section.source.arrival(section.opened_at),
         )
-        if section.paths:
-            window.settle(section.paths, self.source.arrival(section.named_at))
+        if section.paths and not window.awaits_directory:
+            window.settle_named(window.named, window.named_at)
         return window

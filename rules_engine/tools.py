@@ -16,11 +16,14 @@ from rules_engine.claims import (
     Claims,
     Seen,
     certain_at,
+    directory,
+    final_directory,
     final_paths,
     paths_by_key,
     place,
     refuted_at,
 )
+from rules_engine.command_words import Command, CommandWords
 from rules_engine.families import (
     HEURISTIC,
     LIKELY_SOURCE,
@@ -28,8 +31,9 @@ from rules_engine.families import (
     ToolFamily,
     possible_names,
 )
+from rules_engine.formats import patch_reader
 from rules_engine.freeform import FreeformReader
-from rules_engine.patches import patch_reader
+from rules_engine.growth import Growth
 from rules_engine.reader import Reader
 from rules_engine.sections import PatchText, Section, Window
 
@@ -77,7 +81,7 @@ class _Entry:
     """A string argument that families claim; `claims` are those that are still open.
 
     `told`: how much of its text was passed on (the decoder may be ahead). `floor`: the raw offset
-    from which its claims are decided.
+    from which its claims are decided. `closed`: the raw offset at which it ended.
     """
 
     leaf: Leaf
@@ -85,6 +89,7 @@ class _Entry:
     claims: list[Claim]
     told: int = 0
     floor: int = 0
+    closed: int | None = None
     window: Window | None = None
     patches: dict[PatchFormat, PatchText] = field(default_factory=dict)
 
@@ -104,6 +109,7 @@ class ArgumentsReader(Reader):
     def _begin(self, families: tuple[ToolFamily, ...]) -> None:
         self._claims = Claims(families or HEURISTIC)
         self._likely = Claims(LIKELY_SOURCE)
+        self._words = CommandWords(families)
         self._guessing = not families
         self._decoder = ArgumentDecoder(self._claims.unwraps)
         self._seen = Seen()
@@ -125,8 +131,37 @@ class ArgumentsReader(Reader):
             case ChangeKind.GREW if change.leaf is not None:
                 self._grow(self._entries.get(change.leaf.number), change.piece, change.start)
             case _:
+                self._end(change)
                 if self._tells(change.path):
                     self._resolve()
+
+    def _end(self, change: Change) -> None:
+        """Close what ended: a text, or a command that is given word by word."""
+        if change.kind is ChangeKind.CLOSED and change.leaf is not None:
+            self._words.note(change.path, change.leaf.growth.text)
+            entry = self._entries.get(change.leaf.number)
+            if entry is not None:
+                entry.closed = change.at
+                self._close_patches(entry, change.at)
+        elif change.kind is ChangeKind.ENDED:
+            command = self._words.ended(change.path)
+            if command is not None:
+                self._run(command, change)
+
+    def _run(self, command: Command, change: Change) -> None:
+        """Read a command that was given word by word as the line that it comes to."""
+        growth, family, line = Growth(), command.family, command.line
+        growth.append_late(line, change.at)
+        key = f"{_key(change.path)}#words"
+        if not command.alone:
+            names = tuple(dict.fromkeys((*self._own, *family.canonical)))
+            whole = Window(key, growth, names, max(change.at, self._named_at))
+            whole.settle((), change.at)
+            self._windows.add(whole)
+        claim = Claim(family, PatchFormat.SHELL, ())
+        patch = self._patch_text(PatchFormat.SHELL, growth, key, claim, change.path)
+        new = patch.feed(line, 0, self._windows) + patch.close(self._windows, change.at)
+        self._await(self._windows.add_in_order(new), change.at)
 
     def _open(self, leaf: Leaf, told: int = 0) -> None:
         claims = self._claims.on(leaf.path)
@@ -137,6 +172,10 @@ class ArgumentsReader(Reader):
             entry = _Entry(leaf, _key(leaf.path), list(claims), told)
             self._entries[leaf.number] = entry
             self._decide(entry)
+        script = self._words.script(leaf.path)
+        if script is not None and leaf.number in self._entries:
+            claim = Claim(script, PatchFormat.SHELL, ())
+            self._grant_patch(self._entries[leaf.number], PatchFormat.SHELL, claim)
 
     def _tells(self, path: ArgumentPath) -> bool:
         """Say whether the value at `path` says something about other arguments."""
@@ -199,19 +238,22 @@ class ArgumentsReader(Reader):
         if known is not None:
             known.lend(claim.family, claim.canonical)
             return
-        growth, names = entry.leaf.growth, (*self._own, *claim.canonical)
-        patch = PatchText(
-            patch_reader(shape, growth),
-            growth,
-            f"{entry.key}#{shape}",
-            tuple(dict.fromkeys(names)),
-            entry.floor,
-            entry.leaf.path,
-            (claim.family,),
-            [],
-        )
+        growth, key = entry.leaf.growth, f"{entry.key}#{shape}"
+        patch = self._patch_text(shape, growth, key, claim, entry.leaf.path)
+        patch.floor = entry.floor
         entry.patches[shape] = patch
         self._windows.add_in_order(patch.feed(growth.text[: entry.told], 0, self._windows))
+        if entry.closed is not None:
+            self._windows.add_in_order(patch.close(self._windows, entry.closed))
+
+    def _patch_text(
+        self, shape: PatchFormat, growth: Growth, key: str, claim: Claim, path: ArgumentPath
+    ) -> PatchText:
+        names = tuple(dict.fromkeys((*self._own, *claim.canonical)))
+        reader, families = patch_reader(shape, growth), (claim.family,)
+        return PatchText(
+            reader, growth, key, names, self._named_at, path, families, [], own=self._own
+        )
 
     def _await(self, windows: Iterable[Window], floor: int = 0) -> None:
         """Settle what can be settled; keep the others for when more is known, or the end."""
@@ -219,12 +261,16 @@ class ArgumentsReader(Reader):
             if window.settled or self._seen.end is not None:
                 continue
             window.floor = max(window.floor, floor)
-            found = place(window.families, window.argument, self._seen)
+            find = directory if window.named else place
+            found = find(window.families, window.argument, self._seen)
             if found is None:
                 self._unsettled[window.key] = window
+                continue
+            if window.named:
+                window.settle_named(window.named_in(found.paths[0]), found.at)
             else:
                 window.settle(found.paths, found.at)
-                self._windows.touch(window)
+            self._windows.touch(window)
 
     def _finish(self) -> None:
         for change in self._decoder.close():
@@ -232,7 +278,7 @@ class ArgumentsReader(Reader):
         self._seen.end = self._fed
         self._read_no_json()
         self._resolve()
-        self._close_patches()
+        self._close_all()
         removed = self._claims
         if not self._explained() and not self._guessing:
             self._guess()
@@ -248,10 +294,15 @@ class ArgumentsReader(Reader):
             if not any(_is_inside(other.path, leaf.path) for other in leaves):
                 self._open(leaf, told=leaf.growth.length)
 
-    def _close_patches(self) -> None:
+    def _close_all(self) -> None:
         for entry in self._entries.values():
-            new = [w for patch in entry.patches.values() for w in patch.close(self._windows)]
-            self._await(self._windows.add_in_order(new))
+            self._close_patches(entry, self._fed)
+
+    def _close_patches(self, entry: _Entry, at: int) -> None:
+        new = [w for patch in entry.patches.values() for w in patch.close(self._windows, at)]
+        self._windows.add_in_order(new)
+        if new and not entry.claims:
+            self._await(new)
 
     def _explained(self) -> bool:
         """Say whether a family found source, or recognised a patch (that may add nothing)."""
@@ -263,7 +314,7 @@ class ArgumentsReader(Reader):
         for leaf in self._plain_leaves():
             if not removed.removes(leaf.path):
                 self._open(leaf, told=leaf.growth.length)
-        self._close_patches()
+        self._close_all()
 
     def _plain_leaves(self) -> list[Leaf]:
         """Give the string values, without those that were read as JSON with success."""
@@ -276,16 +327,24 @@ class ArgumentsReader(Reader):
     def _final_paths(self) -> None:
         """Settle every window; one that goes to other files in the end is there for those too."""
         for window in self._windows:
-            if window.named_by_text:
-                continue
-            paths = final_paths(window.families, window.argument, self._seen)
-            if not paths and any(family.paths for family in window.families):
-                paths = paths_by_key(self._seen)
-            if not window.settled:
-                window.settle(paths, self._fed)
-                self._windows.touch(window)
-            elif not set(paths) <= set(window.paths):
+            paths = self._final_paths_of(window)
+            if window.settled and not set(paths) <= set(window.paths):
                 self._windows.add(window.elsewhere(paths, self._fed))
+            elif not window.settled:
+                if window.named:
+                    window.settle_named(paths, self._fed)
+                else:
+                    window.settle(paths, self._fed)
+                self._windows.touch(window)
+
+    def _final_paths_of(self, window: Window) -> tuple[str, ...]:
+        families, argument = window.families, window.argument
+        if window.named:
+            return window.named_in(final_directory(families, argument, self._seen))
+        paths = final_paths(families, argument, self._seen)
+        if not paths and any(family.paths for family in families):
+            return paths_by_key(self._seen)
+        return paths
 
     def _fall_back(self, removed: Claims) -> None:
         """Match the string values that are no section yet, each alone; else the raw text."""

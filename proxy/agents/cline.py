@@ -46,9 +46,10 @@ AGENT = Agent(
         ),
         shell_family(
             ("run_commands",),
-            ("commands", "commands[]", "commands[].command", "commands[].args[]"),
+            ("commands", "commands[]", "commands[].command"),
+            words=("commands[].command", "commands[].args[]"),
         ),
-        shell_family(("execute_command",), ("command",)),
+        shell_family(("execute_command",), ("command",), directory=("cwd",)),
     ),
     session_headers=("x-task-id",),
     workspace=(

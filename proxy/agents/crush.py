@@ -29,7 +29,7 @@ AGENT = Agent(
             added=("edits[].new_string",),
             removed=("edits[].old_string",),
         ),
-        shell_family(("bash",), ("command",)),
+        shell_family(("bash",), ("command",), directory=("working_dir",)),
     ),
     session_headers=("x-session-id", "x-session-affinity"),
     workspace=(r"Working directory:[ \t]*([^\r\n]+)",),

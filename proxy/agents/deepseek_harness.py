@@ -28,7 +28,7 @@ AGENT = Agent(
             added=("edits[].new_string",),
             removed=("edits[].old_string",),
         ),
-        shell_family(("bash",), ("command",)),
+        shell_family(("bash",), ("command",), directory=("workdir",)),
     ),
     session_headers=("x-deepseek-harness-session-id",),
     side_headers=(HeaderMark("x-deepseek-harness-compact", "1"),),

@@ -57,7 +57,7 @@ AGENT = Agent(
             added=("ops[].out",),
             removed=("ops[].pat",),
         ),
-        shell_family(("bash",), ("command",)),
+        shell_family(("bash",), ("command",), directory=("cwd",)),
     ),
     session_headers=("session_id", "x-client-request-id"),
     workspace=(

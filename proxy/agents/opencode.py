@@ -38,7 +38,7 @@ AGENT = Agent(
             ("edit", "apply_patch"),
             patches=(PatchArgument("patchText", PatchFormat.ENVELOPE),),
         ),
-        shell_family(("bash",), ("command",)),
+        shell_family(("bash",), ("command",), directory=("workdir",)),
     ),
     session_headers=("x-session-id", "x-session-affinity", "x-opencode-session"),
     sub_agent=(HeaderMark("x-parent-session-id"),),

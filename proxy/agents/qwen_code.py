@@ -21,7 +21,7 @@ AGENT = Agent(
             added=("new_string",),
             removed=("old_string",),
         ),
-        shell_family(("run_shell_command",), ("command",)),
+        shell_family(("run_shell_command",), ("command",), directory=("directory",)),
     ),
     session_body=("metadata.sessionId",),
     side_prompts=(

@@ -34,7 +34,7 @@ AGENT = Agent(
             ("edit", "apply_patch"),
             patches=(PatchArgument("patch", PatchFormat.ENVELOPE),),
         ),
-        shell_family(("execute_command",), ("command",)),
+        shell_family(("execute_command",), ("command",), directory=("cwd",)),
     ),
     session_headers=("session_id", "x-roo-task-id"),
     side_prompts=(

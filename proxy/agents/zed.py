@@ -33,7 +33,7 @@ AGENT = Agent(
             removed=("edits[].old_text", "edits[].oldText"),
             rooted=True,
         ),
-        shell_family(("terminal",), ("command",)),
+        shell_family(("terminal",), ("command",), directory=("cd",), rooted=True),
     ),
     # An edit by description: a request of its own, answered in prose, whose prompt has the path.
     prose_formats=(

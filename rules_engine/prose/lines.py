@@ -62,4 +62,4 @@ class LinesReader(TextReader):
         self._add(self._patch.feed(text, start, self._windows), self._paths)
 
     def _end(self) -> None:
-        self._add(self._patch.close(self._windows), self._paths)
+        self._add(self._patch.close(self._windows, self._fed), self._paths)

@@ -76,7 +76,7 @@ def test_possible_names_hold_all_that_a_tool_may_turn_out_to_be() -> None:
 
 def test_canonical_of_counts_patch_arguments() -> None:
     """A patch argument can lend names of its own."""
-    patch = PatchArgument("x", PatchFormat.HEREDOC, ("write",))
+    patch = PatchArgument("x", PatchFormat.SHELL, ("write",))
     assert canonical_of(ToolFamily(("t",), ("shell",), patches=(patch,))) == ("shell", "write")
 
 

@@ -47,7 +47,7 @@ def test_freeform_input_of_a_tool_without_formats_is_matched_as_it_streams() -> 
     """Code for a tool that runs it is one section from the beginning."""
     reading = read("exec", "a\ud83d\ude00b\ud83d")
     assert [(s.text, s.settled, set(s.names)) for s in reading.live] == [
-        ("a\U0001f600b", True, {"exec", "bash", "shell", "edit", "write"})
+        ("a\U0001f600b", True, {"exec", "bash", "shell"})
     ]
     assert reading.sections[0].text == "a\U0001f600b\ufffd"
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from rules_engine.families import PatchFormat, ToolFamily
+from rules_engine.formats import patch_reader
 from rules_engine.growth import Growth
-from rules_engine.patches import patch_reader
 from rules_engine.sections import PatchText, Section, Window, Windows
 
 
@@ -56,4 +56,5 @@ def test_patch_text_makes_a_window_for_each_section() -> None:
         ("p/1", ("b",), 48, ("edit", "write")),
     ]
     assert windows.arrival("p/0", 1) == 31
-    assert patch.close(windows) == []
+    assert patch.close(windows, 60) == []
+    assert patch.close(windows, 60) == []

@@ -83,7 +83,7 @@ FAMILIES = (
         paths=("path",),
         patches=(PatchArgument("diff", PatchFormat.SEARCH_REPLACE),),
     ),
-    shell_family(("bash",), ("command", "command[]")),
+    shell_family(("bash",), ("command",), directory=("workdir",), words=("command[]",)),
 )
 
 ENVELOPE = (
@@ -151,6 +151,11 @@ CALLS: list[tuple[str, Any, list[tuple[tuple[str, ...], str]]]] = [
     ("patch", {"text": "*** Begin Patch\n*** Delete File: a\n"}, []),
     ("blocks", {"diff": BLOCKS, "path": "a"}, [(("a",), "new")]),
     ("bash", {"command": ["bash", "-lc", "ls"]}, [((), "bash"), ((), "-lc"), ((), "ls")]),
+    (
+        "bash",
+        {"command": "sed -i s/OLD/NEW/ b; echo x > a", "workdir": "w"},
+        [((), "sed -i s/OLD/NEW/ b; echo x > a"), (("w/b",), "NEW"), (("w/a",), "x")],
+    ),
     (
         "bash",
         {"command": "cat > a.py <<E\nx = 1\nE\n"},
@@ -251,6 +256,7 @@ KEYS = [
     "patch",
     "line",
     "old",
+    "workdir",
 ]
 STRINGS = st.sampled_from(
     [
@@ -262,6 +268,7 @@ STRINGS = st.sampled_from(
         ENVELOPE,
         BLOCKS,
         "cat > z <<E\nx\nE\n",
+        "cd v; echo y > z; sed -i s/o/n/ /q",
         "+x\n-y",
         '["n"]',
     ]
@@ -362,6 +369,53 @@ def test_section_without_path_settles_at_the_end() -> None:
 def test_section_of_a_shell_settles_at_once() -> None:
     """A tool without paths has nothing to wait for."""
     assert settled("bash", {"command": "ls"}) == [(True, "")]
+
+
+def test_file_of_a_command_settles_with_its_directory() -> None:
+    """In front of it with the line that names the file, behind it with the directory's value."""
+    line = "cat > a <<E\\n"
+    behind = settled("bash", {"command": "cat > a <<E\nx\nE", "workdir": "w"})
+    assert [text.endswith('"workdir": "w"') for _, text in behind] == [False, True]
+    before = settled("bash", {"workdir": "w", "command": "cat > a <<E\nx\nE"})
+    assert [text.endswith(line) for _, text in before] == [False, True]
+    absolute = settled("bash", {"command": "cat > /a <<E\nx\nE"})
+    assert [text.endswith("> /a <<E\\n") for _, text in absolute] == [False, True]
+
+
+def test_file_of_a_command_without_directory_settles_at_the_end() -> None:
+    """One may come until then; an empty one or null is none."""
+    for more in ({}, {"workdir": None}, {"workdir": ""}):
+        reading = read("bash", {"command": "echo x > a", **more})
+        assert [s.settled for s in reading.live] == [True, False]
+        assert [s.paths for s in reading.sections] == [(), ("a",)]
+
+
+def test_directory_that_comes_twice_counts_twice() -> None:
+    """The first is taken while the call streams, the last when it is finished."""
+    raw = '{"workdir": "v", "command": "echo x > a", "workdir": "w"}'
+    assert read("bash", raw, cut=True) == read("bash", raw)
+    assert [s.paths for s in read("bash", raw).sections] == [(), ("v/a",), ("w/a",)]
+
+
+def test_printed_text_settles_with_the_end_of_its_argument() -> None:
+    """Not only with that of the call."""
+    found = settled("bash", {"workdir": "w", "command": "echo x > a", "more": "x"})
+    assert found[-1][1].endswith('echo x > a"')
+
+
+def test_command_word_by_word_is_read_when_it_is_whole() -> None:
+    """Its words alone, the line that they come to, and what that writes."""
+    call = {"command": ["sed", "-i", "s/OLD/so NEW/", "f"], "workdir": "w"}
+    line = "sed -i 's/OLD/so NEW/' f"
+    words = [((), word) for word in call["command"]]
+    assert texts("bash", call) == [*words, ((), line), (("w/f",), "so NEW")]
+    assert texts("bash", {"command": ["echo x > a"]}) == [((), "echo x > a"), (("a",), "x")]
+
+
+def test_script_among_words_streams() -> None:
+    """It is known to be one from the words in front of it."""
+    raw = json.dumps({"workdir": "w", "command": ["bash", "-lc", "cat > a <<E\nx\ny"]})[:-6]
+    assert [(s.paths, s.text) for s in read("bash", raw).live][-1] == (("w/a",), "x")
 
 
 def test_section_of_a_patch_settles_with_its_header() -> None:

@@ -20,12 +20,11 @@ NAMING = frozenset(
         PatchFormat.ENVELOPE,
         PatchFormat.UNIFIED,
         PatchFormat.HASHLINE,
-        PatchFormat.SHELL_ENVELOPE,
-        PatchFormat.HEREDOC,
+        PatchFormat.SHELL,
     }
 )
 # Formats that have no old text.
-ONLY_NEW = frozenset({PatchFormat.HASHLINE, PatchFormat.HEREDOC})
+ONLY_NEW = frozenset({PatchFormat.HASHLINE, PatchFormat.SHELL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,9 @@ class Source:
     @property
     def several_edits(self) -> bool:
         """Whether one call can hold two edits of a file."""
-        return self.format is not None or _list_of(self.argument) is not None
+        # A list of words is one command, not several edits.
+        words = self.argument in self.family.words and self.argument.endswith("[]")
+        return self.format is not None or (_list_of(self.argument) is not None and not words)
 
     def scope(self, glob: str = "*.py") -> str:
         """A rule's scope that means this tool, by its canonical name where it has one."""
@@ -173,7 +174,9 @@ def sources_of(agent: str, tool: str, family: ToolFamily) -> Iterator[Source]:
         canonical = patch.canonical or family.canonical
         yield Source(agent, tool, family, patch.argument, patch.format, canonical)
     for shape in family.freeform:
-        yield Source(agent, tool, family, "", shape, family.canonical, freeform=True)
+        lent = (patch.canonical for patch in family.patches if patch.format is shape)
+        canonical = next(lent, ()) or family.canonical
+        yield Source(agent, tool, family, "", shape, canonical, freeform=True)
 
 
 def _by_file(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
@@ -212,13 +215,9 @@ def _hashline(changes: Sequence[Change]) -> str:
     )
 
 
-def _shell_envelope(changes: Sequence[Change]) -> str:
-    return f"echo {changes[0].context}\napply_patch <<'EOF'\n{_envelope(changes)}EOF\n"
-
-
-def _heredoc(changes: Sequence[Change]) -> str:
+def _shell(changes: Sequence[Change]) -> str:
     return "".join(
-        f"echo {each.context}\ncat > {each.path} <<'EOF'\n{each.new}\nEOF\n" for each in changes
+        f"echo {each.context}\ncat >> {each.path} <<'EOF'\n{each.new}\nEOF\n" for each in changes
     )
 
 
@@ -228,7 +227,6 @@ WRITERS: Mapping[PatchFormat, Callable[[Sequence[Change]], str]] = {
     PatchFormat.HUNKS: _hunks,
     PatchFormat.SEARCH_REPLACE: _search_replace,
     PatchFormat.HASHLINE: _hashline,
-    PatchFormat.SHELL_ENVELOPE: _shell_envelope,
-    PatchFormat.HEREDOC: _heredoc,
+    PatchFormat.SHELL: _shell,
 }
 """How a model writes changes in each format."""

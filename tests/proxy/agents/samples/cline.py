@@ -53,6 +53,7 @@ SAMPLES = Samples(
             {"commands": [{"command": "ls", "args": ["-l"]}]},
             Added("", "ls", "bash shell"),
             Added("", "-l", "bash shell"),
+            Added("", "ls -l", "bash shell"),
         ),
         call("write_to_file", {"path": "a.ts", "content": "x"}, Added("a.ts", "x", "write")),
         call(

@@ -69,7 +69,7 @@ SAMPLES = Samples(
             Added(
                 "", "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch\n", "bash"
             ),
-            Added("a.rs", "new", "edit"),
+            Added("/w/a.rs", "new", "edit"),
         ),
         call("exec_command", {"cmd": "ls"}, Added("", "ls", "bash shell")),
         call("write_stdin", {"session_id": 1, "chars": "y"}, Added("", "y", "bash shell")),

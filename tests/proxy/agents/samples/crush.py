@@ -52,7 +52,7 @@ SAMPLES = Samples(
             "bash",
             {"command": "cat > a.go <<EOF\nx\nEOF\n", "working_dir": "/w"},
             Added("", "cat > a.go <<EOF\nx\nEOF\n", "shell"),
-            Added("a.go", "x", "write"),
+            Added("/w/a.go", "x", "write"),
         ),
     ),
 )

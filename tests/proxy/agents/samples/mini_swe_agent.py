@@ -26,7 +26,7 @@ SAMPLES = Samples(
             "bash",
             {"command": "cd w && cat <<'EOF' > a.py\nx\nEOF\n"},
             Added("", "cd w && cat <<'EOF' > a.py\nx\nEOF\n", "shell"),
-            Added("a.py", "x", "write"),
+            Added("w/a.py", "x", "write"),
         ),
     ),
 )
