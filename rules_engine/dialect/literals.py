@@ -168,7 +168,8 @@ def _best_run(items: tuple[Node, ...]) -> Strings:
     for item in items:
         head = _head(item)
         grown = _joined((run, head))
-        best = max(best, grown.strings, _required(item), key=_worth)
+        # Of equals the later one: what rules are about stands behind what many begin with.
+        best = max(_required(item), grown.strings, best, key=_worth)
         run = grown if grown.whole else (head if head.whole else _ZERO_WIDTH)
     return best
 

@@ -25,8 +25,8 @@ Limits = tuple[float, float]
 LIMITS: dict[tuple[str, Text], tuple[Limits, Limits, Limits, Limits]] = {
     ("hyperscan", clean_text): ((0, 0), (0, 0), (0.74, 0.85), (1.17, 0.95)),
     ("hyperscan", hostile_text): ((0.055, 2.3), (0.055, 2.3), (1.9, 2.3), (4.8, 3.6)),
-    ("literals", clean_text): ((0, 0), (0.48, 4.6), (0.74, 0.85), (1.6, 1.5)),
-    ("literals", hostile_text): ((0.82, 11.4), (2.7, 16), (2.2, 2.7), (7.4, 6.9)),
+    ("literals", clean_text): ((0, 0), (0, 0), (0.74, 0.85), (1.17, 0.95)),
+    ("literals", hostile_text): ((0.82, 11.4), (0.82, 11.4), (2.2, 2.7), (5.7, 4.6)),
 }
 # What the ends of a text may be the beginning of is judged once for all streams.
 JUDGED = 6.2

@@ -23,6 +23,7 @@ def _find(source: str, *, ignore_case: bool = False) -> Literals:
         (":\\s*any\\b", {"any"}, {":"}),
         ("\\b(?:foo|bar)\\(", {"foo(", "bar("}, {"foo(", "bar("}),
         ("(?:foo|\\w+)x", {"x"}, set()),
+        ("import\\s+foobar\\s+from", {"foobar"}, {"import"}),
         ("a?bc", {"bc"}, set()),
         ("(?:ab)+c", {"ab"}, {"ab"}),
         ("[ab]c", {"ac", "bc"}, {"ac", "bc"}),
