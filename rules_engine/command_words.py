@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rules_engine.arguments import ArgumentPath
 from rules_engine.families import Spec, ToolFamily, covers, parsed
-from rules_engine.shell.commands import script_follows, takes_patch
+from rules_engine.shell.commands import LOOKED_AT, script_follows, takes_patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,11 @@ class _Group:
 
     words: dict[int, list[str]] = field(default_factory=dict)
     read: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether a script may follow: it stands near the beginning of a command."""
+        return sum(map(len, self.words.values())) <= LOOKED_AT
 
     def flat(self) -> list[str]:
         return [word for at in sorted(self.words) for word in self.words[at]]
@@ -63,8 +68,8 @@ class CommandWords:
                 continue
             group = shape.group(path)
             follows = not isinstance(path[-1], int) or path[-1] == len(group.words.get(at, ()))
-            words = group.flat()
-            if follows and not group.read and (script_follows(words) or takes_patch(words)):
+            words = group.flat() if follows and group.short and not group.read else []
+            if script_follows(words) or takes_patch(words):
                 group.read = True
                 return shape.family
         return None

@@ -18,7 +18,7 @@ RESERVED = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "!", "time")
 )
 _SILENT = frozenset(("", "true", ":", "mkdir", "touch", "export", "set", "rm", "mv", "cp", "chmod"))
-_LOOKED_AT = 24  # words of a command that may stand in front of a script
+LOOKED_AT = 24  # words of a command that may stand in front of a script
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=[\s\S]*")
 
@@ -131,7 +131,7 @@ def _found_by(find: Bare) -> Bare:
 
 def script_follows(words: Sequence[str]) -> bool:
     """Say whether the next word of the command is the text of a script."""
-    if not words or len(words) > _LOOKED_AT:
+    if not words or len(words) > LOOKED_AT:
         return False
     inner = bare(words)
     if inner.name == "eval":
@@ -150,18 +150,18 @@ def _is_option(word: str, letter: str) -> bool:
 
 def takes_patch(words: Sequence[str]) -> bool:
     """Say whether the next word of the command is a patch to apply."""
-    return len(words) <= _LOOKED_AT and bare(words).name in ("apply_patch", "applypatch")
+    return len(words) <= LOOKED_AT and bare(words).name in ("apply_patch", "applypatch")
 
 
 def reads_script(words: Sequence[str]) -> bool:
     """Say whether the command runs what it reads as a script."""
-    inner = bare(words[:_LOOKED_AT])
+    inner = bare(words[:LOOKED_AT])
     return inner.name in SHELLS and all(word[:1] in ("-", "+") for word in inner.words[1:])
 
 
 def reads_diff(words: Sequence[str]) -> bool:
     """Say whether the command applies the diff that it reads."""
-    inner = bare(words[:_LOOKED_AT])
+    inner = bare(words[:LOOKED_AT])
     return inner.name == "patch" or (inner.name == "git" and "apply" in inner.words)
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 import pytest
 
 from rules_engine.arguments import ArgumentPath
@@ -64,6 +67,23 @@ def test_name_and_arguments_are_one_command_for_each_object() -> None:
     assert words.ended(("all", 0)) == Command(OBJECTS, "sed -i 'x y'")
     assert words.ended(("all", 1)) is None
     assert words.ended(("all", 2)) is None
+
+
+def test_long_command_costs_what_it_is_long() -> None:
+    """Behind its first words nothing looks back at them."""
+    words, looks = CommandWords([LIST]), 0
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal looks
+        looks += event == "call" and frame.f_code.co_name == "flat"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        told(words, *listed(*["sudo"] * 2_000))
+    finally:
+        sys.setprofile(before)
+    assert 0 < looks < 100
 
 
 def test_other_arguments_are_no_words() -> None:

@@ -148,6 +148,7 @@ COMMANDS: dict[str, tuple[str, list[Written]]] = {
     "errors only": ("echo x 2> a; echo y >&2; echo z > /dev/null", []),
     "last target counts": ("echo x > a > b", one("b", "x")),
     "nothing to write": ("> a; : > b; echo > c; true >> d", []),
+    "text of a file": ("cat < a > b; echo x 0<> c > d", one("d", "x")),
     "unknown text": ("grep x y > a; sort <<E > b\nx\nE\n", []),
     "quotes": ("echo 'a'\"b\"$'c\\x41\\''\\d > 'my file'", one("my file", "abcA'd")),
     "double quotes": ('echo "a \\"b\\" \\$c \\n" > "$HOME/x y"', one("$HOME/x y", 'a "b" $c \\n')),
@@ -184,6 +185,7 @@ COMMANDS: dict[str, tuple[str, list[Written]]] = {
     ),
     "group with a document": ("{ echo a; cat <<E\nx\nE\n} > f", one("f", "a\nx")),
     "document behind a group": ("{ cat <<E; } > f\nx\nE\n", one("f", "x")),
+    "group that is left open": ("({ echo a) > f", one("f", "a")),
     "subshell": ("(echo a; echo b) | tee f", one("f", "a\nb")),
     "condition": (
         "if [ -f a ]; then echo x > a; else cat > b <<E\ny\nE\nfi",

@@ -36,6 +36,14 @@ def test_tabs_may_stand_in_front_where_they_are_dropped() -> None:
     assert one.growth.text == "E"
 
 
+def test_return_behind_the_end_is_text_if_the_line_goes_on() -> None:
+    """Only a line end makes it one."""
+    one = document()
+    assert [one.could_end(character) for character in "EOF\rx"] == [True] * 4 + [False]
+    one.open_line(5)
+    assert one.growth.text == "EOF\r"
+
+
 def test_lines_are_joined_by_what_ends_them() -> None:
     """What a line began with was known when it was found to be text."""
     one = document()
