@@ -68,13 +68,12 @@ class UpstreamResponse:
         chain = codings.Chain(codings.codings(self.headers))
         async for piece in self:
             try:
-                plain = chain.decode(piece)
+                for plain in chain.decode(piece):
+                    yield plain
             except codings.UndecodableBody:
                 raise UpstreamBroken(
                     "the upstream's answer is damaged: it is not what its Content-Encoding says"
                 ) from None
-            if plain:
-                yield plain
 
     async def aclose(self) -> None:
         """Give the connection back if the body is complete, else close its socket at once.

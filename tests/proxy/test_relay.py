@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.agent import Agent, agent_at, arguments, sent, write_rules
 from tests.support.chat import Tool, chat_reply, completion
+from tests.support.packing import PACKED_BY
 from tests.support.rules import rule_text
 from tests.support.upstream import ScriptedUpstream
 from tests.support.wire import call
@@ -25,32 +25,34 @@ def body_of(agent: Agent, **more: Any) -> bytes:
     return json.dumps(agent.body(**more)).encode()
 
 
+@pytest.mark.parametrize("coding", PACKED_BY)
 async def test_packed_body_goes_out_packed_unless_it_is_changed(
-    upstream: ScriptedUpstream, tmp_path: Path
+    upstream: ScriptedUpstream, tmp_path: Path, coding: str
 ) -> None:
     """The client's own bytes and coding; what we wrote anew has no coding."""
     write_rules(tmp_path, foo=FOO)
     upstream.script(chat_reply("A ", "FORBIDDEN"), chat_reply("B"))
     async with agent_at(upstream, tmp_path) as agent:
         agent.messages = [{"role": "user", "content": "hi"}]
-        packed = gzip.compress(body_of(agent))
-        fields = [("Content-Encoding", "gzip"), ("Content-Type", "application/json")]
+        packed = PACKED_BY[coding](body_of(agent))
+        fields = [("Content-Encoding", coding), ("Content-Type", "application/json")]
         answer = await call(agent.proxy.port, "POST", CHAT, fields, packed)
     assert answer.status == 200
     first, second = upstream.requests
-    assert (first.body, first.header("content-encoding")) == (packed, "gzip")
+    assert (first.body, first.header("content-encoding")) == (packed, coding)
     assert second.header("content-encoding") is None
     assert "Say it kindly." in str(second.json)
 
 
+@pytest.mark.parametrize("coding", PACKED_BY)
 async def test_packed_body_that_grows_beyond_the_limit_is_refused(
-    upstream: ScriptedUpstream, tmp_path: Path
+    upstream: ScriptedUpstream, tmp_path: Path, coding: str
 ) -> None:
     """A small body that would take all memory is no request."""
     async with agent_at(upstream, tmp_path, limits={"body": 10_000}) as agent:
         agent.messages = [{"role": "user", "content": "x" * 1_000_000}]
-        fields = [("Content-Encoding", "gzip")]
-        packed = gzip.compress(body_of(agent))
+        fields = [("Content-Encoding", coding)]
+        packed = PACKED_BY[coding](body_of(agent))
         answer = await call(agent.proxy.port, "POST", CHAT, fields, packed)
     assert answer.status in {400, 413}
     assert not upstream.exchanges

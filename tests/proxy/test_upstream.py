@@ -18,6 +18,7 @@ from proxy.errors import (
     UpstreamBroken,
 )
 from proxy.upstream import Upstream, UpstreamResponse
+from tests.support.packing import PACKED_BY
 from tests.support.upstream import Reply, ScriptedUpstream, document
 
 pytestmark = pytest.mark.anyio
@@ -185,6 +186,21 @@ async def test_raw_bytes_and_decoded_bytes_of_a_compressed_answer(
     raw = await read(response)
     await response.aclose()
     assert raw[:2] == b"\x1f\x8b"
+
+
+@pytest.mark.parametrize("coding", PACKED_BY)
+async def test_answer_is_read_whatever_its_coding(
+    upstream: ScriptedUpstream, client: Upstream, coding: str
+) -> None:
+    """We ask for none, but an upstream may choose one all the same; any cutting reads alike."""
+    body = b"data: " + b"x" * 500 + b"\n\n"
+    packed = PACKED_BY[coding](body)
+    fields = (("content-encoding", coding),)
+    upstream.script(Reply(packed, headers=fields, splits="every_byte"))
+    response = await get(client)
+    assert response.decodable
+    assert b"".join([piece async for piece in response.decoded()]) == body
+    await response.aclose()
 
 
 async def test_a_damaged_compressed_answer_is_a_break(
