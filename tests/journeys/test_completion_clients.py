@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import openai
 import pytest
 
 from tests.support.agent import Agent, agent_at, write_rules
+from tests.support.clients import lite_llm
 from tests.support.completions import text_document, text_reply
 from tests.support.rules import rule_text
 from tests.support.upstream import Reply, ScriptedUpstream, document
@@ -87,12 +87,9 @@ async def openai_blocking_stream(url: str) -> Got:
 
 
 def _by_litellm(url: str, taken: Callable[[Any], Got], **more: Any) -> Got:
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it fetches a list of prices
-    import litellm  # noqa: PLC0415 - it takes seconds
-
     with _blocking(url) as sdk:
         asked = ASKED | {"model": "text-completion-openai/m", "client": sdk}
-        return taken(litellm.text_completion(**asked, **more))
+        return taken(lite_llm.library().text_completion(**asked, **more))
 
 
 async def litellm_whole(url: str) -> Got:

@@ -55,9 +55,9 @@ def test_normalised_drops_white_space_and_think_blocks(text: str, left: str) -> 
 
 def test_normalised_is_linear_in_openers_that_never_close() -> None:
     """A text full of openers costs one pass."""
-    started = time.perf_counter()
+    started = time.thread_time()
     normalised("a" + "<think>" * 150_000 + "<thinking>" * 150_000)
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_spine_is_quick_on_a_long_conversation() -> None:
             Message("tool", "ok", call_id=f"c{number}"),
         )
     ]
-    started = time.perf_counter()
+    started = time.thread_time()
     spine(messages)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_key_prints_as_kind_and_digest() -> None:

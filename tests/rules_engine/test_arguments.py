@@ -193,7 +193,7 @@ def test_decoder_is_linear() -> None:
     """A long argument in tiny pieces takes seconds at most."""
     text = json.dumps({"content": 'let x = "y";\n' * 20_000})
     decoder = ArgumentDecoder()
-    began = time.perf_counter()
+    began = time.thread_time()
     for start in range(0, len(text), 4):
         decoder.feed(text[start : start + 4])
-    assert time.perf_counter() - began < 10
+    assert time.thread_time() - began < 10

@@ -17,13 +17,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 _VARIABLES_OF_OTHERS = frozenset(
     {
         "PYTEST_CURRENT_TEST",  # each phase of a test has a value of its own
-        "LITELLM_LOCAL_MODEL_COST_MAP",  # stands while litellm is imported, which happens once
-        "TIKTOKEN_CACHE_DIR",  # litellm's, when it is imported
+        "TIKTOKEN_CACHE_DIR",  # litellm's, from its import on
     }
 )
 # uvicorn itself shuts it up whenever a server is made, always in the same way.
@@ -83,6 +83,22 @@ class Running:
         return [one.name for one in new if one.is_alive()]
 
 
+@contextmanager
+def loggers_kept() -> Iterator[None]:
+    """Put levels, handlers and filters of the loggers that there are back at the end."""
+    before = [
+        (log, log.level, log.disabled, log.propagate, log.handlers[:], log.filters[:])
+        for log in _every_logger()
+    ]
+    try:
+        yield
+    finally:
+        for log, level, disabled, propagate, handlers, filters in before:
+            log.setLevel(level)
+            log.disabled, log.propagate = disabled, propagate
+            log.handlers[:], log.filters[:] = handlers, filters
+
+
 def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
         was, has_become = before.get(name, _ABSENT), now.get(name, _ABSENT)
@@ -137,9 +153,8 @@ def _umask() -> int:
 
 
 def _loggers() -> Iterator[tuple[str, object]]:
-    known = logging.root.manager.loggerDict
-    for logger in (logging.root, *known.copy().values()):
-        if isinstance(logger, logging.Logger) and logger.name not in _OF_UVICORN:
+    for logger in _every_logger():
+        if logger.name not in _OF_UVICORN:
             yield (
                 logger.name,
                 (
@@ -150,3 +165,9 @@ def _loggers() -> Iterator[tuple[str, object]]:
                     *logger.filters,
                 ),
             )
+
+
+def _every_logger() -> Iterator[logging.Logger]:
+    known = logging.root.manager.loggerDict.copy().values()
+    yield logging.root
+    yield from (logger for logger in known if isinstance(logger, logging.Logger))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.leftovers import Running, SharedState
+from tests.support.leftovers import Running, SharedState, loggers_kept
 
 LOGGER = logging.getLogger("tests.leftovers")
 Patch = pytest.MonkeyPatch
@@ -91,4 +91,16 @@ def test_new_loggers_do_not_count() -> None:
     """A library that is first used in a test sets up its own."""
     before = SharedState()
     logging.getLogger("tests.leftovers.new").setLevel(logging.ERROR)
+    assert not before.changes()
+
+
+def test_loggers_are_kept_from_what_a_library_does_to_them() -> None:
+    """Whatever it is, and whose they are."""
+    before = SharedState()
+    with loggers_kept():
+        LOGGER.setLevel(logging.ERROR)
+        LOGGER.addFilter(logging.Filter("other"))
+        LOGGER.addHandler(logging.NullHandler())
+        LOGGER.disabled, LOGGER.propagate = True, False
+        assert before.changes()
     assert not before.changes()

@@ -42,7 +42,7 @@ def test_long_line_opens_nothing() -> None:
 )
 def test_time_grows_with_the_text_alone(text: str) -> None:
     """Neither marks that never come about nor tiny pieces make it slow."""
-    begun = time.perf_counter()
+    begun = time.thread_time()
     whole = split(text, *ALL)
     assert split(text, *ALL, cuts=range(7, len(text), 7)) == whole
-    assert time.perf_counter() - begun < 5
+    assert time.thread_time() - begun < 5

@@ -1,25 +1,31 @@
 """`litellm`: `completion` and `acompletion`, whole and streamed.
 
-It is imported when first used: that takes seconds, and without the variable set here it fetches
-a price list from the network.
+It is imported when first used, as that takes seconds.
 """
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
 
 import anyio.to_thread
 import openai
+import pytest
 
 from tests.support.clients.conversation import PATIENCE, TOOLS, Answer, Conversation, Start
 from tests.support.clients.openai_sdk import of_completion
+from tests.support.leftovers import loggers_kept
 
 
-def _library() -> Any:
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    import litellm  # noqa: PLC0415 - see above
+def library() -> Any:
+    """Import litellm, and leave loggers as they are.
+
+    It would hide secrets in the lines of uvicorn, asyncio and httpx, so that a test would no
+    longer see ours. Without the variable it fetches a price list from the network.
+    """
+    with loggers_kept(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        import litellm  # noqa: PLC0415 - see above
 
     return litellm
 
@@ -32,7 +38,7 @@ class LiteLlmConversation(Conversation):
         self._blocking = blocking
         self._sdk = openai.OpenAI(api_key="none", base_url=url, timeout=PATIENCE)
         self._async_sdk = openai.AsyncOpenAI(api_key="none", base_url=url, timeout=PATIENCE)
-        self._library = _library()
+        self._library = library()
 
     def _asked(self) -> dict[str, Any]:
         asked = {
