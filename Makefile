@@ -48,6 +48,8 @@ AGENTS := .agents-node/.made $(addprefix .agents-venv/,$(addsuffix /.made,aider 
 	mkdir -p $(@D)
 	cp $< $(@D)
 	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --ignore-scripts
+	@# The one script that is run: it puts the binary of this machine into its place.
+	node $(@D)/node_modules/opencode-ai/postinstall.mjs
 	@touch $@
 
 .agents-venv/%/.made: tests/agents/requirements-%.txt

@@ -54,7 +54,7 @@ AGENT = Agent(
             "sh",
             """\
 export LLM_MODEL=openai/MODEL LLM_BASE_URL=http://127.0.0.1:8787/v1 LLM_API_KEY=…
-openhands
+openhands --override-with-envs
 """,
         ),
     ),
