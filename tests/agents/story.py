@@ -70,12 +70,15 @@ def check_end(run: Run) -> None:
     assert {turn["outcome"] for turn in run.turns} == {"completed"}
 
 
-def check_actions(run: Run, agent: str) -> None:
-    """Each rule acted once on its own surface; who asked was recognised in every turn."""
+def check_actions(run: Run, agent: str, *, bad_write: str = "interrupt") -> None:
+    """Each rule acted once on its own surface; who asked was recognised in every turn.
+
+    bad_write: what becomes of the first bad write: cut, unless only the call's end decides it.
+    """
     acted = [pair for pair in run.actions() if pair[1] != "observed"]
     assert acted == [
         ("plain", "interrupt"),
-        ("typed", "interrupt"),
+        ("typed", bad_write),
         ("quiet", "tool_reminder"),
         ("typed", "refuse"),
     ]

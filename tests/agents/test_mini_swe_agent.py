@@ -76,9 +76,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_mini_swe_agent_never_runs_what_a_rule_stopped(run: Run) -> None:
-    """A heredoc is a write of its file: the bad ones never reach the shell."""
+    """A heredoc is a write of its file: the bad ones never reach the shell.
+
+    Its directory could still come behind the command, so the end of the call decides.
+    """
     story.check_end(run)
-    story.check_actions(run, "mini-swe-agent")
+    story.check_actions(run, "mini-swe-agent", bad_write="refuse")
 
 
 def test_mini_swe_agent_keeps_the_reminder_in_every_request(run: Run) -> None:
