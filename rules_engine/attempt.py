@@ -163,6 +163,30 @@ class Attempt:
         """A window position as a count of this attempt's own characters."""
         return max(0, position - len(self._before.get(surface, "")))
 
+    def withheld(self, text: str) -> int:
+        """How many characters the client does not get, where `text` is all of the text."""
+        prose = max(0, len(text) - self.held.text_out)
+        return prose + sum(watch.size for watch in self.calls.values())
+
+    def unfinished(self) -> set[tuple[int, int]]:
+        """Choice and number of the calls whose arguments are not complete."""
+        return {number for number, watch in self.calls.items() if not watch.complete()}
+
+    def holding_any(self, spans: Sequence[tuple[Surface, int, int]]) -> set[int]:
+        """Ordinals of the held events that bring some of these places, in window positions."""
+        ordinals = set[int]()
+        before = {Surface.TEXT: self.held.text_out, Surface.THINKING: self.held.thinking_out}
+        for extent in self.held:
+            after = {Surface.TEXT: extent.text, Surface.THINKING: extent.thinking}
+            for surface, start, end in spans:
+                if (
+                    self.own_position(surface, start) < after[surface]
+                    and self.own_position(surface, end) > before[surface]
+                ):
+                    ordinals.add(extent.ordinal)
+            before = after
+        return ordinals
+
     def extent(self, ordinal: int, *, calls: bool, locked: bool) -> Extent:
         """How far choice 0 has come at the end of event `ordinal`."""
         return Extent(

@@ -1,4 +1,4 @@
-"""Which rule may act where: interrupt modes, the repeat policy from ages, caps.
+"""Which rule may act where: interrupt modes, the repeat policy from ages; a turn's settings.
 
 Nothing is counted across requests: whether a rule was delivered, and how long ago, is read off
 the conversation by whoever builds the model view.

@@ -20,12 +20,13 @@ before the cut is one batch; what came later, in the same read too, was never re
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rules_engine import wording
+from rules_engine.arming import Arming
 from rules_engine.attempt import Armed, Attempt, Located
+from rules_engine.caps import Caps
 from rules_engine.decisions import (
     Complete,
     Decision,
@@ -39,17 +40,10 @@ from rules_engine.decisions import (
 )
 from rules_engine.events import Broken, Finished, FinishReason, ToolArguments, ToolOpened, TurnEvent
 from rules_engine.families import NO_EDITS, EditsInProse
-from rules_engine.policy import (
-    OnExhausted,
-    ReleaseMode,
-    ToolRefusal,
-    TurnOptions,
-    allows,
-    covers,
-)
+from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions, covers
 from rules_engine.rule import ContextMode
-from rules_engine.ruleset import LiveRule, RuleSet
-from rules_engine.scope import Surface, may_admit
+from rules_engine.ruleset import RuleSet
+from rules_engine.scope import Surface
 from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.tools import ToolFamily, possible_names
 
@@ -94,32 +88,30 @@ class Turn:
         delivered: Mapping[str, int],
         now: float,
     ) -> None:
-        self.attempts = 1
         self.released = ""  # text that the client saw of abandoned attempts, with its seams
         self.released_thinking = ""
         self._facts = facts
         self._options = options
-        self._now = self._last_release = now
+        self._caps = Caps(options, now)
         self._told: set[str] = set()  # rules that notes of this turn's interrupts tell
-        self._late = False  # the budget was used up by an attempt of ours: there is no other
-        self._waiting = True  # the budget runs between released events, not before the first
-        self._acted: Counter[str] = Counter()
-        self._allowed = {live.rule.name for live in ruleset.live if allows(live, delivered)}
         self._declared = tuple(possible_names(facts.families, tool) for tool in facts.tools)
         self._matcher = ruleset.matcher
-        self._prose = tuple(r for r in ruleset.live if self._watches_prose(r))
-        self._tools = tuple(r for r in ruleset.live if self._watches_tools(r))
-        self._off = False
+        self._arming = Arming.of(ruleset, delivered, options.tool_refusal, observe=facts.observe)
         self._finishing = False
         self._begin()
 
     # ---- what the runner asks
 
+    @property
+    def attempts(self) -> int:
+        """How many attempts there were, the running one included."""
+        return self._caps.attempts
+
     def plan(self) -> Plan:
         """What is armed and held, for the attempt that is about to run."""
         return Plan(
-            idle=self._off or not (self._prose or self._tools),
-            interrupts=bool(self._armed.holding) or (not self._facts.observe and self._refuses()),
+            idle=self._arming.idle,
+            interrupts=self._interrupts(),
             holds_calls=self._holds_calls(),
             whole=self._whole,
         )
@@ -162,30 +154,31 @@ class Turn:
 
     def reissued(self, now: float) -> None:
         """The next attempt begins; its events are counted from 0 again."""
-        self._now = now
-        self.attempts += 1
+        self._caps.begin_attempt(now)
         self._begin()
 
     def give_up(self) -> tuple[Decision, ...]:
         """Rules are off from here on: everything held is released, nothing is watched."""
-        self._off = True
-        self._begin_idle()
+        self._arming = Arming()
+        held = self._attempt.held
+        self._begin()
+        self._attempt.held = held
         return self._release_all()
 
     # ---- arming
 
     def _begin(self) -> None:
-        observing = self._facts.observe
+        arming = self._arming
         holding = frozenset(
             live.rule.name
-            for live in self._prose
-            if not observing and self._prose_interrupts(live) and self._may_act(live)
+            for live in arming.interrupting
+            if not self._facts.observe and self._caps.may_act(live)
         )
-        refuses = not observing and self._refuses()
+        cut = self._options.release is ReleaseMode.CUT
+        release = ReleaseMode.CUT if cut else ReleaseMode.SAFE
+        self._armed = Armed(arming.prose, arming.tools, holding, release, self._matcher)
         whole = self._options.release is ReleaseMode.WHOLE or self._facts.structured
-        self._whole = whole and (bool(holding) or refuses)
-        release = ReleaseMode.CUT if self._options.release is ReleaseMode.CUT else ReleaseMode.SAFE
-        self._armed = Armed(self._prose, self._tools, holding, release, self._matcher)
+        self._whole = whole and self._interrupts()
         before = self.released + wording.seam(self.released) if self.released else ""
         self._attempt = Attempt(
             self._armed,
@@ -200,39 +193,8 @@ class Turn:
         self._refused: list[Located] = []
         self._unchecked: tuple[Finished | Broken, tuple[Located, ...]] = (Finished(), ())
 
-    def _begin_idle(self) -> None:
-        self._prose = self._tools = ()
-        held = self._attempt.held
-        self._begin()
-        self._attempt.held = held
-
-    def _watches_prose(self, live: LiveRule) -> bool:
-        return (
-            live.rule.name in self._allowed
-            and bool(live.patterns)
-            and not live.rule.globs
-            and any(
-                may_admit(live.rule.scope, surface, ())
-                for surface in (Surface.TEXT, Surface.THINKING)
-            )
-        )
-
-    def _watches_tools(self, live: LiveRule) -> bool:
-        if not any(token.surface is Surface.TOOL for token in live.rule.scope):
-            return False
-        if live.rule.name in self._allowed:
-            return True
-        refusing = self._options.tool_refusal is ToolRefusal.ALWAYS
-        return refusing and covers(live.mode, Surface.TOOL) and not self._facts.observe
-
-    def _prose_interrupts(self, live: LiveRule) -> bool:
-        return any(
-            covers(live.mode, surface) and may_admit(live.rule.scope, surface, ())
-            for surface in (Surface.TEXT, Surface.THINKING)
-        )
-
-    def _refuses(self) -> bool:
-        return any(covers(live.mode, Surface.TOOL) for live in self._tools)
+    def _interrupts(self) -> bool:
+        return bool(self._armed.holding) or (not self._facts.observe and self._arming.refuses)
 
     def _holds_calls(self) -> bool:
         return not self._facts.observe and self._attempt.calls_held(self._declared)
@@ -260,43 +222,29 @@ class Turn:
             return located
         if located.prose is None:
             self._refused.append(located)
-        elif not self._may_act(located.live):
+        elif not self._caps.may_act(located.live):
             return _exhausted(located)
         return located
 
     def _cuts(self, located: Located) -> bool:
         hit, live = located.hit, located.live
-        if not covers(live.mode, hit.surface) or not self._may_act(live):
+        if not covers(live.mode, hit.surface) or not self._caps.may_act(live):
             return False
         if located.prose is None:
-            return not located.at_end and live.rule.name in self._allowed
+            return not located.at_end and live.rule.name in self._arming.allowed
         # A call that has begun to reach the client cannot be taken back.
         return not self._attempt.held.calls_out
 
-    def _may_act(self, live: LiveRule) -> bool:
-        return (
-            self._acted[live.rule.name] < self._options.max_interrupts_per_rule
-            and self.attempts < self._options.max_attempts
-            and not self._spent()
-        )
-
     def _pass_time(self, now: float) -> None:
-        if self._waiting:
-            self._waiting, self._last_release = False, now
-        self._now = now
-        if self.attempts > 1 and self._spent():
-            self._late = True
+        if self._caps.pass_time(now):
             self._attempt.drop_holds()
-
-    def _spent(self) -> bool:
-        return self._late or self._now - self._last_release > self._options.turn_budget
 
     # ---- release
 
     def _locked(self) -> bool:
-        if self._facts.observe or not (self._prose or self._tools):
+        if self._facts.observe or self._arming.idle:
             return False
-        return self._finishing or (self._attempt.sealed and self.plan().interrupts)
+        return self._finishing or (self._attempt.sealed and self._interrupts())
 
     def _release(self) -> Sequence[Decision]:
         if self._whole:
@@ -321,7 +269,7 @@ class Turn:
 
     def _out(self, decisions: list[Answer]) -> tuple[Answer, ...]:
         if any(isinstance(decision, Release) for decision in decisions):
-            self._last_release = self._now
+            self._caps.released()
         aside = [Quarantined(live.rule, where) for live, where in self._attempt.take_quarantined()]
         return (*aside, *decisions)
 
@@ -338,7 +286,7 @@ class Turn:
         in_text = cut.prose is not None and cut.prose[0] is Surface.TEXT
         text = attempt.text(hit.decided if in_text else None)
         kept = text.rstrip() if cut.live.context_mode is ContextMode.KEEP else ""
-        withheld = self._withheld(text)
+        withheld = self._attempt.withheld(text)
         return [*decisions, Interrupt(self._spend(self._batch), kept, self._leave(), withheld)]
 
     def _end(self, ended: Finished | Broken) -> Sequence[Answer]:
@@ -363,11 +311,11 @@ class Turn:
         return [*decisions, *self._release_all(), *self._complete()]
 
     def _end_refused(self) -> Sequence[Decision]:
-        if any(self._may_act(each.live) for each in self._refused):
+        if any(self._caps.may_act(each.live) for each in self._refused):
             refused = tuple(
                 dict.fromkeys(each.hit.call for each in self._refused if each.hit.call is not None)
             )
-            withheld = self._withheld(self._attempt.text())
+            withheld = self._attempt.withheld(self._attempt.text())
             others = [each for each in self._batch if each.hit.call not in refused]
             return [Refuse(self._spend(others), refused, self._leave(), withheld)]
         if self._options.on_exhausted is OnExhausted.DELIVER and not self._facts.forced_tool:
@@ -380,7 +328,7 @@ class Turn:
         kept = [each for each in self._batch if each not in self._refused]
         self._batch = kept
         prose = self._release_prose()
-        withheld = self._withheld(self._attempt.text())
+        withheld = self._attempt.withheld(self._attempt.text())
         return [*prose, Withhold(hits, error, withheld), *self._complete()]
 
     def _complete(self) -> Sequence[Decision]:
@@ -396,13 +344,8 @@ class Turn:
         """The batch leaves with its attempt; the note of it tells the rules of `told`."""
         self._told |= {each.live.rule.name for each in told}
         stopping = (each for each in self._batch if covers(each.live.mode, each.hit.surface))
-        for name in {each.live.rule.name for each in stopping}:
-            self._acted[name] += 1
+        self._caps.act(each.live.rule.name for each in stopping)
         return tuple(each.hit for each in self._batch)
-
-    def _withheld(self, text: str) -> int:
-        prose = max(0, len(text) - self._attempt.held.text_out)
-        return prose + sum(watch.size for watch in self._attempt.calls.values())
 
     def _leave(self) -> str:
         """Note what the client saw of this attempt; returns the seam before the next one."""
@@ -416,35 +359,17 @@ class Turn:
 
     def _end_broken(self, located: Sequence[Located]) -> Sequence[Decision]:
         """Nothing is made to look complete: unfinished calls and violating text are dropped."""
-        unfinished = {
-            key
-            for key, watch in self._attempt.calls.items()
-            if not self._finishing and not watch.complete()
-        }
+        unfinished = set() if self._finishing else self._attempt.unfinished()
         violating = {
             (each.hit.choice, each.hit.call) for each in self._refused if each.hit.call is not None
         }
         held_calls = self._holds_calls()
         without = frozenset(unfinished | violating) if held_calls else frozenset[tuple[int, int]]()
-        dropped = frozenset(self._violating_events(located))
+        spans = [each.prose for each in located if each.prose and self._cuts(each)]
+        dropped = frozenset(self._attempt.holding_any(spans))
         last = self._attempt.held.release_all()
         release = () if last is None else (Release(last, without, dropped),)
         return [*release, Complete(tuple(each.hit for each in self._batch), broken=True)]
-
-    def _violating_events(self, located: Sequence[Located]) -> set[int]:
-        spans = [each.prose for each in located if each.prose and self._cuts(each)]
-        attempt, dropped = self._attempt, set[int]()
-        before = {Surface.TEXT: attempt.held.text_out, Surface.THINKING: attempt.held.thinking_out}
-        for extent in attempt.held:
-            after = {Surface.TEXT: extent.text, Surface.THINKING: extent.thinking}
-            for surface, start, end in spans:
-                if (
-                    attempt.own_position(surface, start) < after[surface]
-                    and attempt.own_position(surface, end) > before[surface]
-                ):
-                    dropped.add(extent.ordinal)
-            before = after
-        return dropped
 
 
 def _exhausted(located: Located) -> Located:

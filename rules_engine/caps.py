@@ -1,0 +1,53 @@
+"""What bounds a turn: interrupts a rule, attempts, and time between two released events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rules_engine.policy import TurnOptions
+from rules_engine.ruleset import LiveRule
+
+
+class Caps:
+    """What of its caps a turn has used up. `now`: seconds, on the clock that later ones are on."""
+
+    def __init__(self, options: TurnOptions, now: float) -> None:
+        self.attempts = 1
+        self._options = options
+        self._acted: Counter[str] = Counter()
+        self._now = self._last_release = now
+        self._waiting = True  # the budget runs between released events, not before the first
+        self._late = False  # the budget was used up by an attempt of ours: there is no other
+
+    def may_act(self, live: LiveRule) -> bool:
+        """Whether a hit of the rule may still stop an attempt."""
+        return (
+            self._acted[live.rule.name] < self._options.max_interrupts_per_rule
+            and self.attempts < self._options.max_attempts
+            and not self._spent()
+        )
+
+    def act(self, names: Iterable[str]) -> None:
+        """Count an attempt that these rules have stopped."""
+        self._acted.update(set(names))
+
+    def begin_attempt(self, now: float) -> None:
+        """Count one more attempt."""
+        self._now = now
+        self.attempts += 1
+
+    def pass_time(self, now: float) -> bool:
+        """Take the time; answers whether the budget was used up by an attempt of ours."""
+        if self._waiting:
+            self._waiting, self._last_release = False, now
+        self._now = now
+        self._late = self._late or (self.attempts > 1 and self._spent())
+        return self._late
+
+    def released(self) -> None:
+        """Begin the budget anew: an event goes out."""
+        self._last_release = self._now
+
+    def _spent(self) -> bool:
+        return self._late or self._now - self._last_release > self._options.turn_budget
