@@ -168,11 +168,11 @@ def test_rule_that_was_set_aside_is_told_once(surface: Surface) -> None:
     """Quarantined rules are taken with the surface on which they were too slow."""
     watched = attempt(foo("(?:a|aa)+[xy]"))
     if surface is Surface.TEXT:
-        watched.feed(TextDelta(0, "a" * 3000))
+        watched.feed(TextDelta(0, "y" + "a" * 3000))
     else:
         watched.feed(ToolOpened(0, 0))
         watched.feed(ToolNamed(0, 0, "write"))
-        watched.feed(ToolArguments(0, 0, '{"path":"a","content":"' + "a" * 3000))
+        watched.feed(ToolArguments(0, 0, '{"path":"a","content":"y' + "a" * 3000))
     ((live, where),) = watched.take_quarantined()
     assert (live.rule.name, where) == ("foo", surface)
     assert not watched.take_quarantined()

@@ -150,6 +150,6 @@ def test_rule_over_its_time_in_a_call_is_told() -> None:
     slow = "(?:a|aa)+[xy]"
     call = watch(ruleset(foo=rule_text(condition=slow, scope="tool")))
     call.name("write")
-    call.feed('{"path":"a","content":"' + "a" * 3000 + '"}')
+    call.feed('{"path":"a","content":"y' + "a" * 3000 + '"}')
     call.close()
     assert [each.rule.name for each in call.quarantined] == ["foo"]
