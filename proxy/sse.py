@@ -6,7 +6,9 @@ strings. The field rules are those of the WHATWG event-stream format.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from proxy.errors import UpstreamFault
 
@@ -29,6 +31,14 @@ class SseEvent:
     data: str | None
     name: str = "message"
     has_id: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Read the data as a JSON object; an empty one where it is none."""
+        try:
+            value = json.loads(self.data or "")
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
 
 
 class EventTooLarge(UpstreamFault):

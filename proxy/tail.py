@@ -140,7 +140,7 @@ def _check(response: httpx.Response) -> None:
 def _show(event: SseEvent, out: Console, *, as_json: bool) -> None:
     if event.data is None:
         return
-    data = _parsed(event.data)
+    data = event.document()
     if as_json:
         out.print(Text(json.dumps({"event": event.name} | data)), soft_wrap=True)
         return
@@ -152,14 +152,6 @@ def _show(event: SseEvent, out: Console, *, as_json: bool) -> None:
             out.print(Text(f"{data.get('count')} events were dropped: too slow", "bold yellow"))
         case _:
             return
-
-
-def _parsed(data: str) -> dict[str, Any]:
-    try:
-        value = json.loads(data)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _hit_line(hit: Mapping[str, Any]) -> Text:

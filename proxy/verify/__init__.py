@@ -170,21 +170,13 @@ async def _ask(http: httpx.AsyncClient, asked: Verify, prompt: str) -> _Answer:
 def _read_stream(stream: bytes) -> _Answer:
     pieces: list[str] = []
     for event in SseReader().feed(stream):
-        chunk = _parsed(event.data)
+        chunk = event.document()
         if "error" in chunk:
             told = label(json.dumps(chunk["error"]))
             return _Answer(failure=f"the answer broke off: {told}.")
         choices = chunk.get("choices") or ()
         pieces += ((choice.get("delta") or {}).get("content") or "" for choice in choices)
     return _Answer("".join(pieces))
-
-
-def _parsed(data: str | None) -> JsonObject:
-    try:
-        value = json.loads(data or "")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _complaints(loud: Transcript, quiet: Transcript) -> Iterable[str]:

@@ -21,6 +21,17 @@ def read(reads: list[bytes]) -> tuple[list[SseEvent], SseEvent | None]:
     return events, reader.tail()
 
 
+@pytest.mark.parametrize(
+    ("data", "document"),
+    [('{"a": 1}', {"a": 1}), ("[1]", {}), ("[DONE]", {}), ("", {}), (None, {}), ("{", {})],
+)
+def test_document_is_the_object_that_the_data_holds(
+    data: str | None, document: dict[str, object]
+) -> None:
+    """Anything else reads as an empty one."""
+    assert SseEvent(b"", data).document() == document
+
+
 def feed_all(reader: SseReader, reads: list[bytes], into: list[bytes]) -> None:
     for one in reads:
         into += [event.raw for event in reader.feed(one)]
