@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 from proxy.headers import first
 from proxy.upstream import UpstreamResponse
 
@@ -18,9 +16,7 @@ class Body:
 
     def __init__(self, response: UpstreamResponse) -> None:
         self._type = first(response.headers, b"content-type") or b""
-        self._pieces: AsyncIterator[bytes] = (
-            response.decoded() if response.decodable else aiter(response)
-        )
+        self._read = response.read_decoded if response.decodable else response.read
         self._ahead = bytearray()
 
     async def read(self) -> bytes:
@@ -28,7 +24,7 @@ class Body:
         if self._ahead:
             ahead, self._ahead = bytes(self._ahead), bytearray()
             return ahead
-        return await anext(self._pieces, b"")
+        return await self._read()
 
     async def rest(self, limit: int) -> bytes:
         """Everything that is left, or more than `limit` bytes of it."""
@@ -45,7 +41,7 @@ class Body:
         if self._type.strip().lower().startswith(_EVENT_STREAM):
             return True
         while len(self._ahead) < len(_BOM) or self._is_open():
-            piece = await anext(self._pieces, b"")
+            piece = await self._read()
             if not piece:
                 break
             self._ahead += piece

@@ -121,6 +121,7 @@ class UpstreamSettings(Section):
     connect_timeout: Seconds = 10.0
     first_byte_timeout: Seconds = 600.0
     idle_timeout: Seconds = 300.0
+    transport: Literal["aiohttp", "httpx"] = "aiohttp"
 
     @field_validator("url")
     @classmethod

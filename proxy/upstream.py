@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import anyio
 import httpx
 
 from proxy import codings
+from proxy.aiohttp_transport import AiohttpTransport
 from proxy.config import Settings, without_credentials
 from proxy.errors import (
     BadRequest,
@@ -36,8 +37,8 @@ _METHODS_WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
 class UpstreamResponse:
     """An answer whose head has come. Close it in a `finally`; iterating does not close it.
 
-    `headers`: every field as received. Iterating gives the raw bytes of the body as they come,
-    without undoing any content coding; raises IdleTimeout or UpstreamBroken.
+    `headers`: every field as received. Reading and iterating give the raw bytes of the body as
+    they come, without undoing any content coding; both raise IdleTimeout or UpstreamBroken.
     """
 
     def __init__(self, owner: Upstream, response: httpx.Response) -> None:
@@ -45,31 +46,48 @@ class UpstreamResponse:
         self.headers: tuple[Field, ...] = tuple(response.headers.raw)
         self._owner = owner
         self._stream = _async_stream(response)
+        self._pieces = aiter(self._stream)
+        self._codings = codings.codings(self.headers)
+        self._plain: AsyncIterator[bytes] | None = None
         self._network = response.extensions["network_stream"]
         self._complete = False
         self._closed = False
 
     @property
     def decodable(self) -> bool:
-        """Whether `decoded` knows every content coding of this answer."""
-        return codings.decodable(codings.codings(self.headers))
+        """Whether every content coding of this answer is known."""
+        return codings.decodable(self._codings)
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def read(self) -> bytes:
+        """Give the next piece of the body as it came; empty at its end."""
         try:
-            async for piece in self._stream:
+            async for piece in self._pieces:
                 if piece:
-                    yield piece
+                    return piece
         except httpx.TransportError as problem:
             raise self._owner.fault_in_body(problem) from None
         self._complete = True
+        return b""
 
-    async def decoded(self) -> AsyncIterator[bytes]:
-        """Iterate the body with its content coding undone; raises UpstreamBroken on damage."""
-        chain = codings.Chain(codings.codings(self.headers))
-        async for piece in self:
+    async def read_decoded(self) -> bytes:
+        """Give the next piece with its content coding undone; raises UpstreamBroken on damage."""
+        if not self._codings:
+            return await self.read()
+        if self._plain is None:
+            self._plain = self._decoded()
+        return await anext(self._plain, b"")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := await self.read():
+            yield piece
+
+    async def _decoded(self) -> AsyncIterator[bytes]:
+        chain = codings.Chain(self._codings)
+        while piece := await self.read():
             try:
                 for plain in chain.decode(piece):
-                    yield plain
+                    if plain:
+                        yield plain
             except codings.UndecodableBody:
                 raise UpstreamBroken(
                     "the upstream's answer is damaged: it is not what its Content-Encoding says"
@@ -155,16 +173,7 @@ class Upstream:
         )
         self._login = _basic_login(parts.username, parts.password)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._transport = transport or httpx.AsyncHTTPTransport(
-            trust_env=False,
-            http1=True,
-            http2=False,
-            limits=httpx.Limits(
-                max_connections=None,
-                max_keepalive_connections=None,
-                keepalive_expiry=_KEEP_IDLE_CONNECTIONS,
-            ),
-        )
+        self._transport = transport or _transport(settings.upstream.transport)
 
     async def open(
         self,
@@ -317,6 +326,22 @@ class Upstream:
         if not task.cancelled():
             # Whoever waited has it; if nobody waits any more, nobody wants to know.
             task.exception()
+
+
+def _transport(name: Literal["aiohttp", "httpx"]) -> httpx.AsyncBaseTransport:
+    tls = httpx.create_ssl_context(trust_env=False)
+    plain = httpx.AsyncHTTPTransport(
+        verify=tls,
+        trust_env=False,
+        http1=True,
+        http2=False,
+        limits=httpx.Limits(
+            max_connections=None,
+            max_keepalive_connections=None,
+            keepalive_expiry=_KEEP_IDLE_CONNECTIONS,
+        ),
+    )
+    return plain if name == "httpx" else AiohttpTransport(plain, tls, _KEEP_IDLE_CONNECTIONS)
 
 
 class _StaleConnection(Exception):  # noqa: N818 - a state of the connection, named as one

@@ -21,16 +21,20 @@ class Played:
         self.status = status
         self.headers = tuple(headers)
         self.closed = 0
-        self._pieces = pieces
+        self._pieces = iter([piece for piece in pieces if piece])
+
+    async def read(self) -> bytes:
+        piece = next(self._pieces, b"")
+        if isinstance(piece, Fault):
+            raise piece
+        return piece
+
+    async def read_decoded(self) -> bytes:
+        return await self.read()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
-            if isinstance(piece, Fault):
-                raise piece
+        while piece := await self.read():
             yield piece
-
-    def decoded(self) -> AsyncIterator[bytes]:
-        return aiter(self)
 
     async def aclose(self) -> None:
         self.closed += 1

@@ -1,0 +1,245 @@
+"""The fast transport under httpx's API: aiohttp's client, kept from adding anything of its own.
+
+It parses in C and wakes a reader once a read, where httpx's own transport goes through four layers
+of generators in Python. The package that offers the same (httpx-aiohttp) will not do for a proxy:
+it forgets bytes that came right before a break, rewrites paths, keeps cookies, adds headers, and
+caps connections at 100 where no cap was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import aiohttp
+import httpx
+from yarl import URL
+
+_OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
+_LONGEST_LINE = 64 * 1024  # of a head; upstreams put whole policies into one field
+_MOST_FIELDS = 1024
+_BUFFER = 128 * 1024  # bytes read ahead of a client that is slow
+_TARGET = re.compile(rb"[!-~]+")
+_PIECE = 256 * 1024  # of a request body in one write
+
+Trace = Callable[[str, object], Awaitable[None]]
+
+
+class AiohttpTransport(httpx.AsyncBaseTransport):
+    """Sends requests as they are given; HTTP/1.1, no cookies, no redirects, no environment.
+
+    Reads the extensions `target`, `timeout` (`read` again when the body is asked for) and `trace`
+    (of which it tells the event of a new connection), and gives `network_stream`, whose `aclose`
+    drops the connection at once. What aiohttp cannot send byte for byte goes through `plain`.
+    """
+
+    def __init__(self, plain: httpx.AsyncBaseTransport, tls: ssl.SSLContext, idle: float) -> None:
+        self._plain = plain
+        self._tls = tls
+        self._idle = idle
+        self._session: aiohttp.ClientSession | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send, and wait for the head of the answer. Raises httpx's TransportErrors."""
+        target = request.extensions["target"]
+        url, headers = _url(request, target), _fields(request)
+        if url is None or headers is None or request.method == "CONNECT":
+            return await self._plain.handle_async_request(request)
+        timeouts: MutableMapping[str, float] = request.extensions["timeout"]
+        upload = _Upload(request.stream)
+        try:
+            async with upload.watched(timeouts):
+                response = await self._opened().request(
+                    request.method,
+                    url,
+                    headers=headers,
+                    data=upload.data(),
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(
+                        connect=timeouts["connect"], sock_read=timeouts["read"]
+                    ),
+                    trace_request_ctx=request.extensions["trace"],
+                )
+        except (aiohttp.ClientError, OSError, ValueError, httpx.TransportError) as problem:
+            if upload.failure is not None:
+                raise upload.failure from None
+            raise _fault(problem) from None
+        return httpx.Response(
+            response.status,
+            headers=list(response.raw_headers),
+            stream=_Answer(response, timeouts),
+            extensions={"network_stream": _Connection(response)},
+        )
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            await self._session.close()
+        await self._plain.aclose()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            tracing = aiohttp.TraceConfig()
+            tracing.on_connection_create_start.append(_connecting)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=self._idle, ssl=self._tls
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                skip_auto_headers=_OWN_HEADERS,
+                auto_decompress=False,
+                read_bufsize=_BUFFER,
+                max_line_size=_LONGEST_LINE,
+                max_field_size=_LONGEST_LINE,
+                max_headers=_MOST_FIELDS,
+                trace_configs=[tracing],
+                middlewares=[_once],
+            )
+        return self._session
+
+
+async def _connecting(
+    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: object
+) -> None:
+    trace: Trace = context.trace_request_ctx
+    await trace("connection.connect_tcp.started", None)
+
+
+async def _once(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending a request again; it would, where the method is idempotent."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as problem:
+        raise _fault(problem) from None
+
+
+class _Upload:
+    """A request's body on its way. `failure`: what reading it raised."""
+
+    def __init__(self, stream: httpx.SyncByteStream | httpx.AsyncByteStream) -> None:
+        self.failure: Exception | None = None
+        self._stream = stream
+        self._moved: Callable[[], None] = lambda: None
+
+    def data(self) -> bytes | AsyncIterator[bytes] | None:
+        """Give what aiohttp takes: long bodies in pieces, so that no write holds up the loop."""
+        if isinstance(self._stream, httpx.ByteStream):
+            body = b"".join(self._stream)
+            return self._pieces(_slices(body)) if len(body) > _PIECE else body or None
+        assert isinstance(self._stream, httpx.AsyncByteStream)
+        return self._pieces(self._stream)
+
+    async def _pieces(self, pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+        try:
+            async for piece in pieces:
+                self._moved()
+                yield piece
+        except Exception as problem:
+            self.failure = problem
+            raise
+
+    @asynccontextmanager
+    async def watched(self, timeouts: MutableMapping[str, float]) -> AsyncIterator[None]:
+        """Bound how long the upstream may take no further piece; aiohttp would wait for ever.
+
+        Once the body is sent, aiohttp itself counts the time to the first byte.
+        """
+        loop = asyncio.get_running_loop()
+        patience = timeouts["connect"] + timeouts["write"] + timeouts["read"]
+        async with asyncio.timeout(patience) as deadline:
+            self._moved = lambda: deadline.reschedule(loop.time() + patience)
+            yield
+
+
+class _Answer(httpx.AsyncByteStream):
+    """An answer's body: each piece is all that has come so far."""
+
+    def __init__(
+        self, response: aiohttp.ClientResponse, timeouts: MutableMapping[str, float]
+    ) -> None:
+        self._response = response
+        self._timeouts = timeouts
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self._watch(self._timeouts["read"])
+        content = self._response.content
+        try:
+            while piece := await content.readany():
+                yield piece
+        except (aiohttp.ClientError, OSError) as problem:
+            # The stream raises before it hands out what came in the same moment as the break.
+            if left := content._read_nowait(-1):  # noqa: SLF001 - there is no other way to it
+                yield left
+            raise _fault(problem) from None
+
+    async def aclose(self) -> None:
+        """Give the connection back if the body was read to its end, else drop it."""
+        self._response.close()
+
+    def _watch(self, idle: float) -> None:
+        """Let the upstream be silent for so many seconds from here on."""
+        connection = self._response.connection
+        if connection is not None and connection.protocol is not None:
+            connection.protocol.read_timeout = idle
+            connection.protocol.start_timeout()
+
+
+class _Connection:
+    """What an answer comes over."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def aclose(self) -> None:
+        """Drop it at once, with whatever was still to be written."""
+        connection = self._response.connection
+        if connection is not None and connection.transport is not None:
+            connection.transport.abort()
+        self._response.close()
+
+
+async def _slices(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), _PIECE):
+        yield body[start : start + _PIECE]
+
+
+def _url(request: httpx.Request, target: bytes) -> URL | None:
+    """Give the address with `target` as it stands, None where that cannot be said."""
+    if not _TARGET.fullmatch(target):
+        return None
+    exact = target.decode()
+    url = URL(f"{request.url.scheme}://{request.url.netloc.decode()}{exact}", encoded=True)
+    return url if url.raw_path_qs == exact else None
+
+
+def _fields(request: httpx.Request) -> list[tuple[str, str]] | None:
+    """Give the fields as text, None where one is no UTF-8; aiohttp frames the body itself."""
+    try:
+        fields = [(name.decode(), value.decode()) for name, value in request.headers.raw]
+    except UnicodeDecodeError:
+        return None
+    return [field for field in fields if field[0].lower() != "transfer-encoding"]
+
+
+_FAULTS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
+    (TimeoutError, httpx.ReadTimeout),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
+    (ValueError, httpx.LocalProtocolError),
+)
+
+
+def _fault(problem: Exception) -> httpx.TransportError:
+    """Say it in httpx's words; the first kind that fits."""
+    if isinstance(problem, httpx.TransportError):
+        return problem
+    kinds = (ours for theirs, ours in _FAULTS if isinstance(problem, theirs))
+    return next(kinds, httpx.ReadError)(str(problem) or type(problem).__name__)

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+
+from proxy.config import Settings
+from proxy.errors import BadRequest, FirstByteTimeout, UpstreamBroken
+from proxy.upstream import Upstream, UpstreamResponse
+from tests.support.upstream import Reply, ScriptedUpstream, document
+
+pytestmark = pytest.mark.anyio
+
+EVENTS = b"".join(b'data: {"n": %d}\n\n' % number for number in range(40))
+
+
+@pytest.fixture
+async def client(upstream: ScriptedUpstream) -> AsyncIterator[Upstream]:
+    """A client over the default transport."""
+    running = Upstream(Settings.model_validate({"upstream": {"url": upstream.url}}))
+    yield running
+    await running.aclose()
+
+
+async def ask(client: Upstream, body: bytes = b"{}") -> UpstreamResponse:
+    return await client.open("POST", b"/chat/completions", b"", [], body)
+
+
+async def read(response: UpstreamResponse) -> bytes:
+    try:
+        return b"".join([piece async for piece in response])
+    finally:
+        await response.aclose()
+
+
+async def until_it_breaks(response: UpstreamResponse) -> bytes:
+    """Give what comes in front of the break, which must come."""
+    got = b""
+    try:
+        while piece := await response.read():
+            got += piece
+    except UpstreamBroken:
+        return got
+    finally:
+        await response.aclose()
+    pytest.fail("the answer ended as if it were complete")
+
+
+@pytest.mark.parametrize("terminate", ["abort", "reset"])
+async def test_what_came_before_a_break_is_handed_out(
+    upstream: ScriptedUpstream, client: Upstream, terminate: str
+) -> None:
+    """Bytes and the break may come within one step of the loop: not one of them is lost."""
+    reply = Reply(EVENTS, terminate=terminate)  # type: ignore[arg-type]
+    upstream.answer = lambda _: reply
+    for _ in range(30):
+        response = await ask(client)
+        got = await until_it_breaks(response)
+        # A reset may overtake what the kernel has not handed over yet; an orderly close may not.
+        assert got == EVENTS if terminate == "abort" else EVENTS.startswith(got)
+
+
+async def test_a_reader_that_comes_late_gets_what_came_before_the_break(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """The body is read only after the connection is known to be broken."""
+    upstream.script(Reply(EVENTS, terminate="abort"))
+    response = await ask(client)
+    await upstream.unconnected.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert await until_it_breaks(response) == EVENTS
+
+
+async def test_three_hundred_answers_at_once(upstream: ScriptedUpstream, client: Upstream) -> None:
+    """No pool holds requests back: each is answered while all others are still under way."""
+    gate = asyncio.Event()
+    upstream.answer = lambda _: Reply(b"one two", gates={4: gate})
+    responses = await asyncio.gather(*(ask(client) for _ in range(300)))
+    assert len(upstream.requests) == 300
+    gate.set()
+    assert await asyncio.gather(*(read(each) for each in responses)) == [b"one two"] * 300
+
+
+async def test_requests_go_on_under_cancellation(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """Of 200 requests at once half are cancelled anywhere; the others and later ones are whole."""
+    rng = random.Random(7)
+    upstream.answer = lambda _: Reply(EVENTS, splits=tuple(range(1, len(EVENTS), 31)))
+
+    async def left(steps: int) -> None:
+        task = asyncio.ensure_future(whole())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def whole() -> None:
+        assert await read(await ask(client)) == EVENTS
+
+    jobs = [left(rng.randrange(400)) if n % 2 else whole() for n in range(200)]
+    await asyncio.gather(*jobs)
+    await asyncio.gather(*(whole() for _ in range(20)))
+
+
+async def test_a_large_body_arrives_whole(upstream: ScriptedUpstream, client: Upstream) -> None:
+    """It is written in pieces, with its length in front."""
+    upstream.script(document({}))
+    body = random.Random(1).randbytes(3_000_001)
+    await read(await ask(client, body))
+    assert upstream.requests[0].body == body
+    assert upstream.requests[0].header("content-length") == str(len(body))
+
+
+async def test_an_upstream_that_takes_no_body_is_given_up() -> None:
+    """The kernel takes the connection, and nobody reads: the request ends, and says why."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        limits = {"connectTimeout": 0.1, "firstByteTimeout": 0.1, "idleTimeout": 0.1}
+        client = Upstream(Settings.model_validate({"upstream": {"url": url, **limits}}))
+        with pytest.raises(FirstByteTimeout, match="did not begin its answer"):
+            await ask(client, b"x" * 30_000_000)
+        await client.aclose()
+
+
+async def test_long_fields_pass(upstream: ScriptedUpstream, client: Upstream) -> None:
+    """Some upstreams put whole policies into one field of a head."""
+    upstream.script(Reply(b"ok", headers=(("x-policy", "p" * 30_000),)))
+    response = await ask(client)
+    assert dict(response.headers)[b"x-policy"] == b"p" * 30_000
+    await read(response)
+
+
+@pytest.mark.parametrize("path", [b"/a#b", b"/%zz", b"//x", b"/../x", b"/a/%2e%2e/x", b"/a;b"])
+async def test_odd_paths_go_out_byte_for_byte(
+    upstream: ScriptedUpstream, client: Upstream, path: bytes
+) -> None:
+    """What aiohttp would write in another way takes the plain transport."""
+    upstream.script(document({}))
+    await read(await client.open("GET", path, b"q=%7e#%", []))
+    assert upstream.requests[0].target.encode("latin-1") == b"/v1" + path + b"?q=%7e#%"
+
+
+@pytest.mark.parametrize("path", [b"/a b", b"/\xff", "/\u00e4".encode(), b"/a\tb"])
+async def test_paths_that_no_request_line_can_hold_are_refused(
+    client: Upstream, path: bytes
+) -> None:
+    """Nothing is sent, and the client is told."""
+    with pytest.raises(BadRequest, match="cannot be passed on"):
+        await client.open("GET", path, b"", [])
