@@ -154,12 +154,14 @@ class Answer(Response):
         while True:
             step = await self._checked(await self._next_step(body))
             self._look_at(step)
+            if step.overheld:
+                await client.write(bytes(step.send))
+                self._rules_off("more is held than limits.heldBytes allows")
+                step = self._exchange.give_up()
+                self._look_at(step)
             if step.over:
                 return step
             await client.write(bytes(step.send))
-            if self._exchange.held_bytes > self._context.held_bytes:
-                self._rules_off("more is held than limits.heldBytes allows")
-                await self._send_now(client, self._exchange.give_up())
 
     async def _send_now(self, client: Client, step: Step) -> None:
         self._look_at(step)

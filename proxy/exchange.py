@@ -7,11 +7,9 @@ and closes connections, sends, stores, and records as each `Step` says.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 
+from proxy.backlog import Backlog, HeldEvent
 from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
 from proxy.pending import Pending
@@ -32,23 +30,19 @@ from rules_engine.decisions import (
     Release,
     Withhold,
 )
-from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
+from rules_engine.events import FinishReason
 from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.turn import Answer, Turn
-
-
-@dataclass(frozen=True, slots=True)
-class _HeldEvent:
-    ordinal: int
-    event: SseEvent
-    decoded: Decoded
-
 
 _GAP = "\n\n"  # between what the model said and what we say behind it
 
 
 class Exchange:
-    """One turn of one streaming request. `limit`: the largest event in bytes."""
+    """One turn of one streaming request. `limit`: the largest event in bytes.
+
+    `held_limit`: bytes of events that may wait; beyond it a step says so, and nothing is read on
+    until the relay has taken that for the end of the rules (`give_up`).
+    """
 
     def __init__(
         self,
@@ -59,21 +53,23 @@ class Exchange:
         pending: Pending,
         *,
         limit: int,
+        held_limit: int,
         reminders: Placement = Placement.INTO_TOOL,
     ) -> None:
         self.turn = turn
         self.pending = pending
         self.withheld_characters = 0
         self.usage: list[Mapping[str, int] | None] = []
-        self.held_bytes = 0
         self._wire = wire
         self._request = request
         self._profile = profile
         self._limit = limit
+        self._held_limit = held_limit
         self._reminders = reminders
         self._continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
-        self._ordinal_at = 0
+        self._taken = 0  # events of this read that were taken in
+        self._unread: tuple[SseEvent, ...] = ()  # those behind the one that was too much to hold
         self.unplaceable = False  # an upstream took no form of what we had to say
         self._begin()
 
@@ -83,10 +79,7 @@ class Exchange:
         """More bytes of the current attempt. Raises `sse.EventTooLarge`."""
         step = Step()
         events = self._sse.feed(data)
-        for position, event in enumerate(events):
-            self._guard(partial(self._event, event, now, step), step, events[position:])
-            if step.fault or step.reissue:
-                break
+        self._guard(lambda: self._take(events, now, step), step, events)
         if (step.complete or step.check) and self.passes_on:
             step.last += self._sse.rest()
         return step
@@ -103,9 +96,9 @@ class Exchange:
         self._is_document = self._ended = True
         try:
             decoded = self._decoder.document(body)
-            self._note(decoded, decoded.events)
+            self._note(decoded)
             events = (*decoded.events, *self._decoder.close(broken=self._failed))
-            self._hold(SseEvent(body, None), decoded)
+            self._backlog.add(SseEvent(body, None), decoded)
             self._execute(self.turn.feed(0, events, now), step)
             self._finish(step, broken=False)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the answer
@@ -120,7 +113,7 @@ class Exchange:
     def checked(self, results: Sequence[StructureResult], now: float) -> Step:
         """The searches that a step asked for were run: the attempt can be brought to its end."""
         step = Step()
-        held = b"".join(each.event.raw for each in self._held)
+        held = b"".join(each.event.raw for each in self._backlog)
         self._guard(lambda: self._end_checked(results, now, step), step)
         if step.fault and self._is_document:
             return Step(complete=True, last=held, fault=step.fault)
@@ -146,6 +139,9 @@ class Exchange:
         if self._watching:
             self._guard(lambda: self._execute(self.turn.give_up(), step), step)
             self._watching = False
+        left, self._unread = self._unread, ()
+        for event in left:
+            self._unwatched(event, step)
         return step
 
     def reissued(self, now: float) -> None:
@@ -174,7 +170,7 @@ class Exchange:
     @property
     def holding(self) -> bool:
         """Whether the proxy itself keeps something back."""
-        return bool(self._held)
+        return bool(self._backlog)
 
     def client_message(self) -> Message:
         """The assistant message as the client has it, or will once the last bytes are out."""
@@ -216,8 +212,7 @@ class Exchange:
         self._sse = SseReader(self._limit)
         self._is_document = False
         self._decoder = self._wire.decoder(self._profile)
-        self._held: deque[_HeldEvent] = deque()
-        self._ordinal = 0
+        self._backlog = Backlog()
         self._text_out = self._thinking_out = 0  # characters of it that the client got
         self._done = False  # the end mark was read
         self._ended = False  # the turn machine knows that the output is over
@@ -237,7 +232,7 @@ class Exchange:
 
     def _guard(self, work: Callable[[], None], step: Step, left: Sequence[SseEvent] = ()) -> None:
         """Do `work`; a fault of ours in it switches the rules off, and `left` goes out unread."""
-        self._ordinal_at = self._ordinal
+        self._taken = 0
         try:
             work()
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
@@ -251,24 +246,56 @@ class Exchange:
         return step
 
     def _last(self, left: Sequence[SseEvent], now: float, step: Step, *, broken: bool) -> None:
-        for event in left:
-            self._event(event, now, step)
+        self._take(left, now, step)
         if not step.over and not self._ended:
             cut_short = broken or not (self._finish_seen or self._done)
             self._close(now, step, broken=cut_short, transport=broken)
 
-    def _event(self, event: SseEvent, now: float, step: Step) -> None:
-        if self._ended or not self._watching:
-            self._unwatched(event, step)
-            return
-        decoded = self._decoder.decode(event)
+    def _take(self, events: Sequence[SseEvent], now: float, step: Step) -> None:
+        """Take in what one read completed; pieces of one text in a row are fed as one."""
+        run: list[str] = []
+        choice = 0
+        for event in events:
+            if self._ended or not self._watching:
+                self._unwatched(event, step)
+                self._taken += 1
+                continue
+            decoded = self._decoder.decode(event)
+            text = decoded.only_text
+            if run and (text is None or text.choice != choice):
+                self._feed_text(choice, run, now, step)
+                if step.reissue:
+                    return
+            self._backlog.add(event, decoded)
+            self._taken += 1
+            if text is None:
+                self._feed(decoded, now, step)
+            else:
+                choice = text.choice
+                run.append(text.text)
+            if self._backlog.size > self._held_limit:
+                self._feed_text(choice, run, now, step)
+                step.overheld = not step.reissue and self._backlog.size > self._held_limit
+            if step.reissue or step.overheld:
+                self._unread = tuple(events[self._taken :]) if step.overheld else ()
+                return
+        self._feed_text(choice, run, now, step)
+
+    def _feed_text(self, choice: int, run: list[str], now: float, step: Step) -> None:
+        """Feed the newest events, which carry nothing but these pieces of a choice's text."""
+        if run:
+            first = self._backlog.count - len(run)
+            self._execute(self.turn.feed_text(first, choice, run, now), step)
+            run.clear()
+
+    def _feed(self, decoded: Decoded, now: float, step: Step) -> None:
+        """Feed the newest event."""
         events = decoded.events
-        self._note(decoded, events)
+        self._note(decoded)
         if decoded.done:
             self._ended = True
             events += self._decoder.close(broken=self._failed)
-        self._hold(event, decoded)
-        self._execute(self.turn.feed(self._ordinal - 1, events, now), step)
+        self._execute(self.turn.feed(self._backlog.count - 1, events, now), step)
         if decoded.done:
             self._finish(step, broken=False)
 
@@ -288,9 +315,9 @@ class Exchange:
             marks_end = self._finish_seen and "[DONE]" in (event.data or "")
             step.send += b"" if self._first or marks_end else event.raw
             return
-        self._note(decoded, decoded.events)
+        self._note(decoded)
         if not self._first:
-            step.send += self._continuation.later(event, decoded)
+            step.send += self._passed(event, decoded)
         if self._done:
             self._end_unwatched(step)
 
@@ -298,17 +325,13 @@ class Exchange:
         self._ended = self._accepted = step.complete = True
         step.last += b"" if self._first else self._continuation.finish()
 
-    def _note(self, decoded: Decoded, events: Sequence[TurnEvent]) -> None:
+    def _note(self, decoded: Decoded) -> None:
         self._done = self._done or decoded.done
         self._failed = self._failed or decoded.error
-        self._finish_seen = self._finish_seen or any(isinstance(e, FinishReason) for e in events)
+        for event in decoded.events:
+            self._finish_seen = self._finish_seen or isinstance(event, FinishReason)
         if decoded.usage is not None:
             self.usage[-1] = decoded.usage
-
-    def _hold(self, event: SseEvent, decoded: Decoded) -> None:
-        self._held.append(_HeldEvent(self._ordinal, event, decoded))
-        self.held_bytes += len(event.raw)
-        self._ordinal += 1
 
     def _close(self, now: float, step: Step, *, broken: bool, transport: bool) -> None:
         self._ended = True
@@ -318,8 +341,7 @@ class Exchange:
             step.last = b"" if self._first or broken else self._continuation.finish()
             return
         events = self._decoder.close(broken=broken or self._failed)
-        ordinal, self._ordinal = self._ordinal, self._ordinal + 1
-        self._execute(self.turn.feed(ordinal, events, now), step)
+        self._execute(self.turn.feed(self._backlog.count, events, now), step)
         self._finish(step, broken=transport)
 
     def _finish(self, step: Step, *, broken: bool) -> None:
@@ -363,23 +385,21 @@ class Exchange:
         out = bytearray()
         self._unfinished = release.without_calls
         try:
-            while self._held and self._held[0].ordinal <= release.through:
-                held = self._held[0]
+            while held := self._backlog.first(release.through):
                 out += self._rendered(held, release)
-                self._held.popleft()
-                self.held_bytes -= len(held.event.raw)
+                self._backlog.drop_first()
         finally:  # a fault at one event loses none
             if self._ended:
                 step.last += out
             else:
                 step.send += out
 
-    def _rendered(self, held: _HeldEvent, release: Release) -> bytes:
+    def _rendered(self, held: HeldEvent, release: Release) -> bytes:
         if held.ordinal in release.dropped:
             self._continuation.unreleased(held.event)
             return b""
-        self._text_out += _length(held.decoded, TextDelta)
-        self._thinking_out += _length(held.decoded, ThinkingDelta)
+        self._text_out += held.text
+        self._thinking_out += held.thinking
         if self._is_document:
             return held.event.raw
         if not self._first:
@@ -388,19 +408,20 @@ class Exchange:
             return self._continuation.first_without(held.event, held.decoded, release.without_calls)
         return self._continuation.first(held.event, held.decoded)
 
-    def _abandon(self, withheld: int, seam: str, step: Step) -> None:
-        self._drop_held(withheld)
+    def _abandon(self, withheld: int, seam: str, step: Step, *, at: int | None = None) -> None:
+        self._drop_held(withheld, at)
         self._text_out = self._thinking_out = 0  # the turn has what the client saw
         self._continuation.reissued(seam)
         step.close_upstream = step.reissue = True
         step.send += step.last
         step.last = b""
 
-    def _drop_held(self, withheld: int) -> None:
-        for held in self._held:
-            self._continuation.unreleased(held.event)
-        self._held.clear()
-        self.held_bytes = 0
+    def _drop_held(self, withheld: int, at: int | None = None) -> None:
+        """Keep what is held for good; what stands behind event `at` was never received."""
+        for held in self._backlog:
+            if at is None or held.ordinal <= at:
+                self._continuation.unreleased(held.event)
+        self._backlog.clear()
         self._ended = True
         self.withheld_characters += withheld
 
@@ -409,7 +430,7 @@ class Exchange:
         partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
         self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)
         self._see(step, interrupt.hits, Action.INTERRUPT, "reissued")
-        self._abandon(interrupt.withheld, interrupt.seam, step)
+        self._abandon(interrupt.withheld, interrupt.seam, step, at=interrupt.at)
 
     def _refuse(self, refuse: Refuse, step: Step) -> None:
         message = self._decoder.message(0)
@@ -447,14 +468,12 @@ class Exchange:
         step.send += step.last
         step.last, step.complete = b"", False
         self._watching = self._ended = False
-        for held in self._held:
+        for held in self._backlog:
             step.send += self._passed(held.event, held.decoded)
-        self._held.clear()
-        self.held_bytes = 0
+        self._backlog.clear()
         if self._done:
             self._end_unwatched(step)
-        known = self._ordinal > self._ordinal_at
-        for event in left[known:]:
+        for event in left[self._taken :]:
             self._unwatched(event, step)
 
     def _passed(self, event: SseEvent, decoded: Decoded) -> bytes:
@@ -484,10 +503,3 @@ def _worth_reading(event: SseEvent) -> bool:
     """Whether an event that no rule watches may hold what the turn's record wants."""
     data = event.data
     return data is not None and ("[DONE]" in data or '"usage"' in data or '"error"' in data)
-
-
-def _length(decoded: Decoded, kind: type[TextDelta | ThinkingDelta]) -> int:
-    """How many characters of the first choice's prose an event carries."""
-    return sum(
-        len(event.text) for event in decoded.events if isinstance(event, kind) and event.choice == 0
-    )

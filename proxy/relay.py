@@ -274,6 +274,7 @@ class Relay:
             self._services.quirks(asked.model),
             Pending.behind(asked.messages, self._wire.user),
             limit=self._services.settings.limits.event,
+            held_limit=self._services.settings.limits.held_bytes,
             reminders=_placement(self._services.settings),
         )
 

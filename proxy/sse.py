@@ -7,8 +7,7 @@ strings. The field rules are those of the WHATWG event-stream format.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from proxy.errors import UpstreamFault
 
@@ -17,8 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 EVENT_LIMIT = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class SseEvent:
+class SseEvent(NamedTuple):
     """One event as it stood on the wire.
 
     `raw`: every byte from the end of the event before to the end of this one's blank line
@@ -64,7 +62,7 @@ class SseReader:
 
     __slots__ = (
         "_after_cr", "_buffer", "_data", "_first", "_has_id", "_limit", "_line", "_name",
-        "_overflow", "_scan",
+        "_overflow", "_scan", "_sought",
     )  # fmt: skip
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
@@ -72,6 +70,7 @@ class SseReader:
         self._buffer = bytearray()  # everything since the last event's end
         self._line = 0  # where in it the current line begins
         self._scan = 0  # how far in it line ends were searched
+        self._sought = 0  # the same for ends of events, where only LF ends lines
         self._after_cr = False
         self._first = True
         self._overflow = False
@@ -91,7 +90,13 @@ class SseReader:
         """
         self._buffer += data
         events: list[SseEvent] = []
-        start = 0 if self._overflow else self._cut(events)
+        if self._overflow:
+            start = 0
+        elif b"\r" in data or self._line or self._after_cr or self._first:
+            self._sought = 0
+            start = self._cut(events)
+        else:
+            start = self._cut_at_lf(events)
         if len(self._buffer) - start > self._limit:
             self._overflow = True
         if start:
@@ -113,15 +118,45 @@ class SseReader:
             return None
         if self._overflow:
             raise EventTooLarge(self._limit, raw)
-        self._read_line(raw[line:])
+        for unread in raw[line:].split(b"\n"):
+            self._read_line(unread)
         return self._event(raw)
 
     def rest(self) -> bytes:
         """Read no further: hand over every byte that no event has carried yet."""
         raw = bytes(self._buffer)
         self._buffer.clear()
-        self._line = self._scan = 0
+        self._line = self._scan = self._sought = 0
         return raw
+
+    def _cut_at_lf(self, events: list[SseEvent]) -> int:
+        """Do what `_cut` does, in larger steps: no CR stands in the buffer, no line was read yet.
+
+        That is the state at the begin of nearly every read, so it pays to have it.
+        """
+        buffer, start, sought = self._buffer, 0, self._sought
+        while True:
+            if buffer.startswith(b"\n", start):
+                end = start + 1
+            elif (blank := buffer.find(b"\n\n", sought)) >= 0:
+                end = blank + 2
+            else:
+                break
+            if end - start > self._limit:
+                break
+            events.append(self._whole_event(bytes(buffer[start:end])))
+            start = sought = end
+        self._line = self._scan = start
+        self._sought = max(0, len(buffer) - start - 1)
+        return start
+
+    def _whole_event(self, raw: bytes) -> SseEvent:
+        """Read an event of which no line was read yet, and whose lines end at LF."""
+        if raw.startswith(b"data: ") and raw.find(b"\n") == len(raw) - 2:
+            return SseEvent(raw, raw[6:-2].decode("utf-8", "replace"))
+        for line in raw.split(b"\n"):
+            self._read_line(line)
+        return self._event(raw)
 
     def _cut(self, events: list[SseEvent]) -> int:
         """Read all complete lines; the events go into `events`. Answers where the last ended."""

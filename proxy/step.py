@@ -23,6 +23,7 @@ class Step:
     """What the relay must do now, in the order of the fields.
 
     check: run these searches, then take `Exchange.checked` as the next step.
+    overheld: more waits than may; the rules must be given up before anything more is read.
     close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
     open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an
     orderly way unless `broken` (then the connection is cut as the upstream's was). `failed`: the
@@ -31,6 +32,7 @@ class Step:
     """
 
     check: tuple[StructureJob, ...] = ()
+    overheld: bool = False
     close_upstream: bool = False
     send: bytearray = field(default_factory=bytearray)
     reissue: bool = False

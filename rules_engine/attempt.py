@@ -5,7 +5,7 @@ It finds and orders hits and says which events may go out; what a hit means is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rules_engine.calls import CallFound, CallWatch
@@ -95,7 +95,7 @@ class Attempt:
         located: Sequence[Located] = ()
         match event:
             case TextDelta(choice, text):
-                located = self._prose_hits(Surface.TEXT, choice, text)
+                located = self.feed_text(choice, text)
             case ThinkingDelta(choice, text, sealed):
                 self.sealed = self.sealed or sealed
                 located = self._prose_hits(Surface.THINKING, choice, text)
@@ -111,6 +111,10 @@ class Attempt:
             case _:
                 pass
         return located
+
+    def feed_text(self, choice: int, text: str) -> Sequence[Located]:
+        """Hits that more of a choice's text decides, in order of arrival."""
+        return self._prose_hits(Surface.TEXT, choice, text)
 
     def close(self) -> Sequence[Located]:
         """The output ended: what the end alone decides on prose, and on calls left open."""
@@ -145,6 +149,8 @@ class Attempt:
 
     def take_quarantined(self) -> Sequence[tuple[LiveRule, Surface]]:
         """Rules set aside since the last asking."""
+        if not (self._quarantined or self.calls):
+            return ()
         for watch in self.calls.values():
             self._quarantined += ((live, Surface.TOOL) for live in watch.quarantined)
             watch.quarantined.clear()
@@ -196,6 +202,16 @@ class Attempt:
             calls,
             locked,
         )
+
+    def text_extents(
+        self, ordinal: int, choice: int, pieces: Sequence[str], *, locked: bool
+    ) -> Iterator[Extent]:
+        """The same for events from `ordinal` on that brought `pieces` of a text, now read."""
+        thinking, end = self._length(Surface.THINKING), self._length(Surface.TEXT)
+        text = end - sum(map(len, pieces)) if choice == 0 else end
+        for at, piece in enumerate(pieces, ordinal):
+            text += len(piece) if choice == 0 else 0
+            yield Extent(at, text, thinking, calls=False, locked=locked)
 
     def hold(self, cut: tuple[Surface, int] | None = None) -> tuple[int, int]:
         """Hold positions on text and thinking, in own characters; at `cut` where one is given."""
@@ -268,7 +284,10 @@ class Attempt:
     def _prose_hits(self, surface: Surface, choice: int, text: str) -> Sequence[Located]:
         window = self._window(surface, choice)
         found = window.feed(text)
-        self._take_quarantined(window, surface)
+        if window.quarantined:
+            self._take_quarantined(window, surface)
+        if not found:
+            return ()
         ordered = sorted(found, key=lambda each: each.decided)
         return [self._prose_hit(surface, choice, each) for each in ordered]
 

@@ -66,13 +66,15 @@ class Interrupt:
     """Close the upstream now; reissue with `partial` (empty: discarded) and a note of `hits`.
 
     `seam`: text that must open the next attempt in the client's stream; empty if the client
-    has seen no text. `withheld`: characters of prose and calls that were dropped.
+    has seen no text. `withheld`: characters of prose and calls that were dropped. `at`: ordinal
+    of the event that decided it; what came behind that was never received.
     """
 
     hits: tuple[Hit, ...]
     partial: str
     seam: str
     withheld: int
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

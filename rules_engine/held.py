@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """How far the prose surfaces had come at the end of one wire event.
 
     `calls`: it carries pieces of tool calls. `locked`: it waits for the message's end.
@@ -61,7 +60,7 @@ class HeldEvents:
     def release_oldest(self, limit: int, *, calls: bool) -> int | None:
         """Take out the oldest events until at most `limit` characters of prose are held."""
         last = None
-        while self._queue and self._held() > limit:
+        while self.held_characters > limit:
             head = self._queue[0]
             if head.locked or (head.calls and not calls):
                 break
@@ -75,7 +74,11 @@ class HeldEvents:
             last = self._take()
         return last
 
-    def _held(self) -> int:
+    @property
+    def held_characters(self) -> int:
+        """Characters of prose in the queue."""
+        if not self._queue:
+            return 0
         newest = self._queue[-1]
         return (newest.text - self.text_out) + (newest.thinking - self.thinking_out)
 

@@ -98,6 +98,7 @@ class Turn:
         self._matcher = ruleset.matcher
         self._arming = Arming.of(ruleset, delivered, options.tool_refusal, observe=facts.observe)
         self._finishing = False
+        self._ordinal = 0
         self._begin()
 
     # ---- what the runner asks
@@ -116,9 +117,38 @@ class Turn:
             whole=self._whole,
         )
 
+    def feed_text(
+        self, ordinal: int, choice: int, pieces: Sequence[str], now: float
+    ) -> tuple[Answer, ...]:
+        """The next events of the attempt, each of which carries a piece of one text, no more.
+
+        The same as to feed one by one, but for the cost: they are searched together.
+        """
+        if len(pieces) > 1 and not self._joins(pieces):
+            return self._one_by_one(ordinal, choice, pieces, now)
+        self._pass_time(now)
+        decisions: list[Answer] = []
+        attempt = self._attempt
+        located = attempt.feed_text(choice, "".join(pieces))
+        cut = self._hits(located, decisions) if located else None
+        extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
+        if cut is not None:
+            run = tuple(extents)
+            decided = attempt.own_position(Surface.TEXT, cut.hit.decided)
+            self._ordinal = next((e.ordinal for e in run if e.text >= decided), run[-1].ordinal)
+            for extent in run:
+                attempt.held.append(extent)
+            decisions += self._interrupt(cut)
+        else:
+            for extent in extents:
+                attempt.held.append(extent)
+            decisions += self._release()
+        return self._out(decisions)
+
     def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Answer, ...]:
         """The next event of the attempt: `events` are all that it carries, in order."""
         self._pass_time(now)
+        self._ordinal = ordinal
         decisions: list[Answer] = []
         calls = False
         ended: Finished | Broken | None = None
@@ -164,6 +194,28 @@ class Turn:
         self._begin()
         self._attempt.held = held
         return self._release_all()
+
+    # ---- runs of text
+
+    def _joins(self, pieces: Sequence[str]) -> bool:
+        """Whether these may be searched together: nothing may be released in between.
+
+        Under `cut` a match may begin in what went out before, and so it may beyond `hold_limit`.
+        """
+        if self._options.release is ReleaseMode.CUT and self._armed.holding:
+            return False
+        held = self._attempt.held.held_characters
+        return held + sum(map(len, pieces)) <= self._options.hold_limit
+
+    def _one_by_one(
+        self, ordinal: int, choice: int, pieces: Sequence[str], now: float
+    ) -> tuple[Answer, ...]:
+        decisions: list[Answer] = []
+        for at, piece in enumerate(pieces, ordinal):
+            decisions += self.feed_text(at, choice, (piece,), now)
+            if any(isinstance(decision, Interrupt) for decision in decisions):
+                break
+        return tuple(decisions)
 
     # ---- arming
 
@@ -249,7 +301,8 @@ class Turn:
     def _release(self) -> Sequence[Decision]:
         if self._whole:
             return ()
-        attempt, calls = self._attempt, not self._holds_calls()
+        attempt = self._attempt
+        calls = not (attempt.calls and self._holds_calls())
         last = attempt.held.release(*attempt.hold(), calls=calls)
         forced = attempt.held.release_oldest(self._options.hold_limit, calls=calls)
         last = last if forced is None else forced
@@ -268,9 +321,11 @@ class Turn:
         return () if last is None else (Release(last),)
 
     def _out(self, decisions: list[Answer]) -> tuple[Answer, ...]:
-        if any(isinstance(decision, Release) for decision in decisions):
-            self._caps.released()
-        aside = [Quarantined(live.rule, where) for live, where in self._attempt.take_quarantined()]
+        for decision in decisions:
+            if isinstance(decision, Release):
+                self._caps.released()
+        quarantined = self._attempt.take_quarantined()
+        aside = [Quarantined(live.rule, where) for live, where in quarantined]
         return (*aside, *decisions)
 
     # ---- the attempt's end
@@ -286,8 +341,9 @@ class Turn:
         in_text = cut.prose is not None and cut.prose[0] is Surface.TEXT
         text = attempt.text(hit.decided if in_text else None)
         kept = text.rstrip() if cut.live.context_mode is ContextMode.KEEP else ""
-        withheld = self._attempt.withheld(text)
-        return [*decisions, Interrupt(self._spend(self._batch), kept, self._leave(), withheld)]
+        withheld = attempt.withheld(text)
+        hits, seam = self._spend(self._batch), self._leave()
+        return [*decisions, Interrupt(hits, kept, seam, withheld, self._ordinal)]
 
     def _end(self, ended: Finished | Broken) -> Sequence[Answer]:
         located = tuple(self._attempt.close())

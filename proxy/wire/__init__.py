@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from proxy.conversation import Call, Message
 from proxy.quirks import Profile
 from proxy.sse import SseEvent
 from proxy.views import Edit
-from rules_engine.events import TurnEvent
+from rules_engine.events import TextDelta, TurnEvent
 
 
 class Watching(StrEnum):
@@ -53,8 +53,7 @@ class WireRequest:
     anchored: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """One wire event, read. `events` in the order thinking, text, calls by index, finish.
 
     usage: the counts of the last usage object; nested ones under dotted names, such as
@@ -66,6 +65,15 @@ class Decoded:
     usage: Mapping[str, int] | None = None
     error: bool = False  # the upstream reported a failure in the stream
     malformed: bool = False  # data that is no JSON object: counted, forwarded, not read
+
+    @property
+    def only_text(self) -> TextDelta | None:
+        """The piece of text that is all that the event carries, if that is so."""
+        events = self.events
+        if len(events) != 1 or self.usage is not None or self.error:
+            return None
+        only = events[0]
+        return only if isinstance(only, TextDelta) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,9 @@ class Turned:
         request = WIRE_API.read(BODY.encode())
         turn = turn_of(ruleset(foo=rule_text(condition="FORBIDDEN")), TurnOptions())
         pending = Pending.behind(request.messages, WIRE_API.user)
-        exchange = Exchange(WIRE_API, request, turn, PLAIN, pending, limit=1 << 20)
+        exchange = Exchange(
+            WIRE_API, request, turn, PLAIN, pending, limit=1 << 20, held_limit=1 << 20
+        )
         self.recorder = TurnRecorder(
             self._audit, TurnLabel("c", "t", "agent", "m"), "", lambda: 1.0, 160
         )

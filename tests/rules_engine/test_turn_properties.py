@@ -9,7 +9,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.decisions import Complete, Hit, Interrupt, Refuse, Release
+from rules_engine.decisions import Complete, Decision, Hit, Interrupt, Refuse, Release
 from rules_engine.events import ToolOpened
 from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions, covers
 from rules_engine.rule import InterruptMode
@@ -24,6 +24,7 @@ from tests.support.random_turns import (
     answers,
     cut,
     follow,
+    follow_in_runs,
     names_of,
     rule_set,
     rules,
@@ -68,6 +69,39 @@ def test_any_cutting_into_deltas_gives_the_same_answer(
         hold = held_at.get(border, expected.out[-1])
         ends = other.borders[: fed + 1 if border in held_at else fed]
         assert out == max((end for end in ends if end <= hold), default=0)
+
+
+@given(
+    rules(),
+    answers(),
+    st.sets(st.integers(1, 120), max_size=30),
+    st.lists(st.integers(1, 12), max_size=20),
+    st.builds(
+        TurnOptions,
+        release=st.sampled_from([ReleaseMode.SAFE, ReleaseMode.CUT, ReleaseMode.WHOLE]),
+        hold_limit=st.sampled_from([3, 10, 4096]),
+    ),
+)
+def test_texts_fed_together_give_what_they_give_one_by_one(
+    wanted: list[Wanted],
+    answer: tuple[Run, ...],
+    cuts: set[int],
+    sizes: list[int],
+    options: TurnOptions,
+) -> None:
+    """What is decided, with which event, and what is out by then: all as without runs."""
+    ruleset, attempt = rule_set(wanted), cut(answer, cuts)
+    told = [follow_in_runs(turn_of(ruleset, options), attempt, runs) for runs in (sizes, [])]
+    assert _without_releases(told[0]) == _without_releases(told[1])
+    assert _released(told[0]) == _released(told[1])
+
+
+def _without_releases(decisions: list[Decision]) -> list[Decision]:
+    return [each for each in decisions if not isinstance(each, Release)]
+
+
+def _released(decisions: list[Decision]) -> int:
+    return max((each.through for each in decisions if isinstance(each, Release)), default=-1)
 
 
 def _told(hits: tuple[Hit, ...], release: ReleaseMode) -> list[Hit]:

@@ -28,12 +28,22 @@ def exchange_of(
     profile: Profile = PLAIN,
     include_usage: bool = False,
     limit: int = 1 << 20,
+    held_limit: int = 1 << 20,
     reminders: Placement = Placement.INTO_TOOL,
 ) -> Exchange:
     """An exchange of a streaming chat request that ends on a user message."""
     pending = Pending.behind([Message("user", "Do it.", "", ())], WIRE_API.user)
     asked = request(include_usage=include_usage)
-    return Exchange(WIRE_API, asked, turn, profile, pending, limit=limit, reminders=reminders)
+    return Exchange(
+        WIRE_API,
+        asked,
+        turn,
+        profile,
+        pending,
+        limit=limit,
+        held_limit=held_limit,
+        reminders=reminders,
+    )
 
 
 @dataclass(slots=True)

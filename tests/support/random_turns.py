@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from hypothesis import strategies as st
 
@@ -24,6 +24,7 @@ from rules_engine.events import (
 from rules_engine.rule import InterruptMode
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
 from rules_engine.scope import ScopeToken, Surface
+from rules_engine.structures import CheckStructure
 from rules_engine.turn import Turn
 from tests.support.rule_sets import a_rule
 
@@ -237,6 +238,29 @@ def follow(turn: Turn, attempt: Cut, now: float = 0.0) -> Course:
         if any(isinstance(d, Interrupt | Refuse | Complete) for d in decisions):
             break
     return course
+
+
+def follow_in_runs(turn: Turn, attempt: Cut, sizes: Sequence[int]) -> list[Decision]:
+    """Feed texts in a row together, in runs of at most these sizes; what the turn answered."""
+    decisions: list[Decision] = []
+    left, at = list(sizes), 0
+    while at < len(attempt.events):
+        most = left.pop(0) if left else 1
+        run = list(takewhile(_is_text, attempt.events[at : at + most]))
+        if run:
+            pieces = [event.text for (event,) in run if isinstance(event, TextDelta)]
+            answer = turn.feed_text(at, 0, pieces, 0.0)
+        else:
+            answer = turn.feed(at, attempt.events[at], 0.0)
+        decisions += [d for d in answer if not isinstance(d, CheckStructure)]
+        at += len(run) or 1
+        if any(isinstance(d, Interrupt | Refuse | Complete) for d in decisions):
+            break
+    return decisions
+
+
+def _is_text(events: Sequence[TurnEvent]) -> bool:
+    return len(events) == 1 and isinstance(events[0], TextDelta)
 
 
 def spoken(attempt: Cut, units: int, surface: Surface = Surface.TEXT) -> str:

@@ -16,10 +16,13 @@ from proxy.wire.chat.reasoning import (
     read_thought,
 )
 from proxy.wire.chat.slots import Calls, ToolEvent, call_of, raw_of
+from proxy.wire.chat.typed import read_piece
 from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, whole
 from proxy.wire.openai.decoder import AnswerDecoder
 from proxy.wire.openai.tolerant import write_json
 from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
+
+_NO_THOUGHT = Thought()
 
 
 class _Choice:
@@ -53,6 +56,14 @@ class _Choice:
         if isinstance(reason, str) and reason:
             events.append(FinishReason(self.index, whole(reason)))
         return events
+
+    def say(self, content: str) -> list[TurnEvent]:
+        """Read a delta that is nothing but a piece of text."""
+        text = self._read_text(content)
+        if self._split and text:
+            inline, text = self._split.feed(text)
+            return self._prose(Thought(inline), text)
+        return self._prose(_NO_THOUGHT, text)
 
     def close(self) -> list[TurnEvent]:
         """Let out what was held back and close the calls."""
@@ -127,7 +138,7 @@ class _Choice:
         return events
 
 
-class ChatDecoder(AnswerDecoder):
+class ChatDecoder(AnswerDecoder[_Choice]):
     """Reads one attempt on the chat API; implements `proxy.wire.Decoder`.
 
     What cannot be decided yet is held back and comes with a later event or with `close`: a first
@@ -136,3 +147,7 @@ class ChatDecoder(AnswerDecoder):
 
     def __init__(self, profile: Profile) -> None:
         super().__init__(lambda index: _Choice(index, profile))
+
+    def _said(self, data: str) -> tuple[TurnEvent, ...] | None:
+        piece = read_piece(data)
+        return None if piece is None else tuple(self._numbered(piece.choice).say(piece.text))

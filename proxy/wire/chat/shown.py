@@ -15,17 +15,12 @@ from rules_engine.events import ToolOpened
 class ChatShown(Shown):
     """Notes on the client's chat stream.
 
-    indices: the least tool index that is still free.
+    indices: the least tool index that is still free. curious: also whose role it is.
     """
 
     role: bool = False
     calls: bool = False
     indices: int = 0
-
-    @property
-    def curious(self) -> bool:
-        """The next raw chunk may still say who answers, or whose role it is."""
-        return not (self.role and self.who.named) and not self.who.weary
 
     def look(self, chunk: JsonObject) -> None:
         """Note of a raw chunk who answers, its role, the tool indices that it used."""
@@ -36,6 +31,7 @@ class ChatShown(Shown):
             for entry in entries_of(delta):
                 index = entry.get("index")
                 self.indices = max(self.indices, index + 1 if isinstance(index, int) else 0)
+        self.curious = not (self.role and self.who.named) and not self.who.weary
 
     def hear_calls(self, decoded: Decoded, without: frozenset[tuple[int, int]]) -> bool:
         """Note that an event of the first attempt went out, but for the calls `without`.

@@ -48,7 +48,7 @@ class _Choice:
         return [TextDelta(self._index, text)]
 
 
-class CompletionsDecoder(AnswerDecoder):
+class CompletionsDecoder(AnswerDecoder[_Choice]):
     """Reads one attempt on the completions API; implements `proxy.wire.Decoder`."""
 
     def __init__(self, profile: Profile) -> None:

@@ -34,6 +34,8 @@ class Joiner:
 
     def feed(self, piece: str) -> str:
         """Take a piece; answers with what is certain of it and of what was held."""
+        if not self._half and piece.isascii():
+            return piece
         text = self._half + piece
         self._half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
         return whole(text[:-1] if self._half else text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from proxy.sse import SseEvent
 from proxy.wire import AttemptMessage, Decoded
@@ -29,15 +29,18 @@ class Choice(Protocol):
         """Answer with everything that was let out so far."""
 
 
-class AnswerDecoder:
+C = TypeVar("C", bound=Choice)
+
+
+class AnswerDecoder(Generic[C]):
     """Reads one attempt; implements `proxy.wire.Decoder` for any API that sends `choices`.
 
     `choice` makes the reader of a choice by its number.
     """
 
-    def __init__(self, choice: Callable[[int], Choice]) -> None:
+    def __init__(self, choice: Callable[[int], C]) -> None:
         self._new = choice
-        self._choices: dict[int, Choice] = {}
+        self._choices: dict[int, C] = {}
         self._done = False
         self._closed = False
 
@@ -49,9 +52,12 @@ class AnswerDecoder:
         if data == END_MARK:
             self._done = True
             return Decoded(done=True)
-        return (
-            self._chunk(read_json(data), named_error=event.name == "error") if data else Decoded()
-        )
+        if not data:
+            return Decoded()
+        if event.name == "error":
+            return self._chunk(read_json(data), named_error=True)
+        said = self._said(data)
+        return Decoded(said) if said is not None else self._chunk(read_json(data))
 
     def document(self, body: bytes) -> Decoded:
         """Read a whole JSON answer as one long event (leading white space is allowed).
@@ -78,7 +84,11 @@ class AnswerDecoder:
         """Answer with what this attempt has said so far on one choice."""
         return (self._choices.get(choice) or self._new(choice)).message()
 
-    def _chunk(self, value: Any, *, named_error: bool) -> Decoded:
+    def _said(self, _data: str) -> tuple[TurnEvent, ...] | None:
+        """Read a chunk that says nothing but text, where an API has a short way to that."""
+        return None
+
+    def _chunk(self, value: Any, *, named_error: bool = False) -> Decoded:
         if not isinstance(value, dict):
             listed = isinstance(value, list) and any(_has_error(item) for item in value)
             return Decoded(malformed=True, error=listed)
@@ -87,12 +97,15 @@ class AnswerDecoder:
         error = named_error or _has_error(value) or any(raw.get("error") for raw in raws)
         return Decoded(events=tuple(events), usage=counts(value, raws), error=bool(error))
 
-    def _choice(self, raw: Mapping[str, Any]) -> Choice:
+    def _choice(self, raw: Mapping[str, Any]) -> C:
         index = raw.get("index")
-        number = index if isinstance(index, int) else 0
-        if number not in self._choices:
-            self._choices[number] = self._new(number)
-        return self._choices[number]
+        return self._numbered(index if isinstance(index, int) else 0)
+
+    def _numbered(self, number: int) -> C:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = self._new(number)
+        return choice
 
 
 def _choices(value: Mapping[str, Any]) -> list[Any]:

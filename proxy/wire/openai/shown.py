@@ -14,22 +14,20 @@ from rules_engine.events import FinishReason, TextDelta
 class Shown:
     """Notes on the client's stream, and what every chunk behind the first attempt must agree with.
 
-    text, finish, done: some text, a finish reason, the end mark went out.
+    text, finish, done: some text, a finish reason, the end mark went out. curious: the next raw
+    chunk may still say who answers.
     """
 
     who: Envelope
     text: bool = False
     finish: bool = False
     done: bool = False
-
-    @property
-    def curious(self) -> bool:
-        """The next raw chunk may still say who answers."""
-        return not (self.who.named or self.who.weary)
+    curious: bool = True
 
     def look(self, chunk: JsonObject) -> None:
         """Note of a raw chunk who answers."""
         self.who.look(chunk)
+        self.curious = not (self.who.named or self.who.weary)
 
     def hear(self, decoded: Decoded) -> None:
         """Note that an event of the first attempt went out."""

@@ -29,7 +29,7 @@ class Word:
         return AttemptMessage(self.said, "", (), (), b"{}")
 
 
-def decoded(decoder: AnswerDecoder, *lines: str) -> list[Decoded]:
+def decoded(decoder: AnswerDecoder[Word], *lines: str) -> list[Decoded]:
     stream = "".join(f"{line}\n\n" for line in lines).encode()
     return [decoder.decode(event) for event in SseReader().feed(stream)]
 

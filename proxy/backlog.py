@@ -1,0 +1,65 @@
+"""Events of one attempt that were read and not yet released, with their bytes; pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from proxy.sse import SseEvent
+from proxy.wire import Decoded
+from rules_engine.events import TextDelta, ThinkingDelta
+
+
+class HeldEvent(NamedTuple):
+    """One of them. `text`, `thinking`: characters of the first choice's prose that it carries."""
+
+    ordinal: int
+    event: SseEvent
+    decoded: Decoded
+    text: int
+    thinking: int
+
+
+class Backlog:
+    """First in, first out. `count`: events of the attempt so far. `size`: bytes that wait."""
+
+    __slots__ = ("_events", "count", "size")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.size = 0
+        self._events: deque[HeldEvent] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._events)
+
+    def __iter__(self) -> Iterator[HeldEvent]:
+        return iter(self._events)
+
+    def add(self, event: SseEvent, decoded: Decoded) -> None:
+        """The next event of the attempt."""
+        text = thinking = 0
+        for each in decoded.events:
+            if isinstance(each, TextDelta) and each.choice == 0:
+                text += len(each.text)
+            elif isinstance(each, ThinkingDelta) and each.choice == 0:
+                thinking += len(each.text)
+        self._events.append(HeldEvent(self.count, event, decoded, text, thinking))
+        self.count += 1
+        self.size += len(event.raw)
+
+    def first(self, through: int) -> HeldEvent | None:
+        """Give the event that goes next, if its ordinal is no greater than `through`."""
+        if self._events and self._events[0].ordinal <= through:
+            return self._events[0]
+        return None
+
+    def drop_first(self) -> None:
+        """Take it out."""
+        self.size -= len(self._events.popleft().event.raw)
+
+    def clear(self) -> None:
+        """Take out everything."""
+        self._events.clear()
+        self.size = 0
