@@ -34,6 +34,7 @@ from rules_engine.events import FinishReason
 from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.turn import Answer, Turn
 
+_RECORDED = ("[DONE]", '"usage"', '"error"')  # what the turn's record wants of unwatched events
 _GAP = "\n\n"  # between what the model said and what we say behind it
 
 
@@ -306,13 +307,13 @@ class Exchange:
             return
         if self._first:
             step.send += event.raw
-        if self._first and not _worth_reading(event):
+        if self._first and not event.mentions(*_RECORDED):
             return
         try:
             decoded = self._decoder.decode(event)
         except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
             # Behind a finish reason that was read, our own end mark follows.
-            marks_end = self._finish_seen and "[DONE]" in (event.data or "")
+            marks_end = self._finish_seen and event.mentions("[DONE]")
             step.send += b"" if self._first or marks_end else event.raw
             return
         self._note(decoded)
@@ -497,9 +498,3 @@ class Exchange:
         rows = outcomes(hits) if self._request.anchored else untold(hits)
         for hit, action, outcome in rows:
             self._see(step, (hit,), action, outcome)
-
-
-def _worth_reading(event: SseEvent) -> bool:
-    """Whether an event that no rule watches may hold what the turn's record wants."""
-    data = event.data
-    return data is not None and ("[DONE]" in data or '"usage"' in data or '"error"' in data)

@@ -38,6 +38,10 @@ class SseEvent(NamedTuple):
             return {}
         return value if isinstance(value, dict) else {}
 
+    def mentions(self, *words: str) -> bool:
+        """Whether one of the words stands in the data."""
+        return self.data is not None and any(word in self.data for word in words)
+
 
 class EventTooLarge(UpstreamFault):
     """An event exceeds the limit (bytes). `rest`: every byte that no event has carried yet."""

@@ -107,7 +107,7 @@ def deed(live: LiveRule, output: Output, ground: Ground) -> str | None:
 def holds_calls(live: LiveRule, output: Output, ground: Ground) -> bool:
     """Whether the rule makes calls of the output's tool wait for the message's end."""
     alone = RuleSet("", (live,), (), ())
-    return _turn(alone, output, ground, observe=False).plan().holds_calls
+    return _turn(alone, output, ground, observe=False).holds_calls()
 
 
 def sections(output: Output, ground: Ground) -> tuple[Section, ...]:

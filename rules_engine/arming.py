@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from rules_engine.policy import ToolRefusal, allows, covers
 from rules_engine.ruleset import LiveRule, RuleSet
-from rules_engine.scope import Surface, may_admit
-
-_PROSE = (Surface.TEXT, Surface.THINKING)
+from rules_engine.scope import Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,11 @@ class Arming:
         allowed = frozenset(live.rule.name for live in ruleset.live if allows(live, delivered))
         spent_too = refusal is ToolRefusal.ALWAYS and not observe
         return cls(
-            tuple(
-                live for live in ruleset.live if live.rule.name in allowed and _is_of_prose(live)
-            ),
+            tuple(live for live in ruleset.live if live.rule.name in allowed and live.prose),
             tuple(
                 live
                 for live in ruleset.live
-                if _is_of_tools(live)
+                if live.tools
                 and (live.rule.name in allowed or (spent_too and covers(live.mode, Surface.TOOL)))
             ),
             allowed,
@@ -58,20 +54,10 @@ class Arming:
     def interrupting(self) -> tuple[LiveRule, ...]:
         """Those whose hits on prose interrupt."""
         return tuple(
-            live
-            for live in self.prose
-            if any(covers(live.mode, each) and may_admit(live.rule.scope, each) for each in _PROSE)
+            live for live in self.prose if any(covers(live.mode, each) for each in live.prose)
         )
 
     @property
     def refuses(self) -> bool:
         """Whether any hit on a call would keep it back."""
         return any(covers(live.mode, Surface.TOOL) for live in self.tools)
-
-
-def _is_of_prose(live: LiveRule) -> bool:
-    return bool(live.patterns) and any(live.rule.may_watch(surface) for surface in _PROSE)
-
-
-def _is_of_tools(live: LiveRule) -> bool:
-    return live.rule.may_watch(Surface.TOOL)

@@ -242,7 +242,7 @@ class Attempt:
 
     def _length(self, surface: Surface) -> int:
         window = self._prose.get((surface, 0))
-        return 0 if window is None else len(window.text) - len(self._before[surface])
+        return 0 if window is None else window.length - len(self._before[surface])
 
     def _hold(self, surface: Surface, cut: tuple[Surface, int] | None) -> int:
         window = self._prose.get((surface, 0))
@@ -252,7 +252,7 @@ class Attempt:
             return self.own_position(surface, window.hold_at(cut[1]))
         # What the end decided on this surface is no longer watched, but stays held.
         at_end = cut is not None and self._closed
-        position = window.hold_at(len(window.text)) if at_end else window.hold()
+        position = window.hold_at(window.length) if at_end else window.hold()
         return self.own_position(surface, position)
 
     def _watch(self, reader: CallReader | None = None, *, freeform: bool = False) -> CallWatch:
@@ -271,7 +271,7 @@ class Attempt:
             watches = (
                 Watch(live, holds=live.rule.name in self._armed.holding)
                 for live in self._armed.prose
-                if admits(live.rule.scope, surface, (), None) and not live.rule.globs
+                if surface in live.prose
             )
             before = self._before[surface] if choice == 0 else ""
             window = Window(watches, self._armed.release, before, self._armed.matcher)

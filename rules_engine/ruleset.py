@@ -65,7 +65,10 @@ class RuleSetOptions:
 
 @dataclass(frozen=True, slots=True)
 class LiveRule:
-    """A rule in force, with every setting resolved (override, then file, then setting)."""
+    """A rule in force, with every setting resolved (override, then file, then setting).
+
+    `prose`: surfaces of prose that its patterns watch. `tools`: whether it may watch calls.
+    """
 
     rule: Rule
     mode: InterruptMode
@@ -74,6 +77,15 @@ class LiveRule:
     repeat_gap: int
     patterns: tuple[PatternTrigger, ...] = ()
     structures: tuple[StructureTrigger, ...] = ()
+    prose: frozenset[Surface] = field(init=False, compare=False, repr=False)
+    tools: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        surfaces = (Surface.TEXT, Surface.THINKING) if self.patterns else ()
+        prose = frozenset(surface for surface in surfaces if self.rule.may_watch(surface))
+        # The way in which a frozen value is completed while it is made.
+        object.__setattr__(self, "prose", prose)
+        object.__setattr__(self, "tools", self.rule.may_watch(Surface.TOOL))
 
 
 @dataclass(frozen=True, slots=True)

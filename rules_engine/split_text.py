@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.families import EditsInProse, ToolFamily
+from rules_engine.growing import GrowingText
 from rules_engine.prose import Closed, Inside, Opened, Part, Plain, Splitter, openings
 from rules_engine.ruleset import LiveRule
 from rules_engine.structures import StructureJob
@@ -97,30 +98,37 @@ class SplitText:
         families: tuple[ToolFamily, ...],
         watch: MakeWatch,
     ) -> None:
-        self.text = window.text
+        self._text = GrowingText(window.text)
         self.quarantined: list[LiveRule] = []
         self._window = window
         self._families = families
         self._watch = watch
         self._splitter = Splitter(openings(edits.formats, families))
         self._places = _Places()
-        self._at = len(window.text)  # how much of the text was split
+        self._at = window.length  # how much of the text was split
         self._edits: list[_Edit] = []
         # Of an edit that names no file.
         self._path: tuple[str, ...] = (edits.path,) if edits.path else ()
 
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        return self._text.whole
+
+    @property
+    def length(self) -> int:
+        """Characters of it so far."""
+        return self._text.length
+
     def feed(self, piece: str) -> Sequence[Found | EditFound]:
         """Read on; what became certain, in the order of the text."""
-        text = self.text
-        self.text = ""  # the only reference, so that appending does not copy the text
-        text += piece
-        self.text = text
+        self._text.append(piece)
         return [hit for part in self._splitter.feed(piece) for hit in self._part(part)]
 
     def close(self) -> Sequence[Found | EditFound]:
         """The text is finished."""
         hits = [hit for part in self._splitter.close() for hit in self._part(part)]
-        length = len(self.text)
+        length = self._text.length
         late = [
             replace(hit, at_end=True, decided=length) if isinstance(hit, EditFound) else hit
             for hit in hits
@@ -130,8 +138,8 @@ class SplitText:
     def hold(self) -> int:
         """Length of the text that no holding rule can still match on."""
         position = self._window.hold()
-        whole = position == len(self._window.text)
-        return len(self.text) if whole else self._places.start(position)
+        whole = position == self._window.length
+        return self._text.length if whole else self._places.start(position)
 
     def hold_at(self, cut: int) -> int:
         """The hold position when the text was `cut` long."""
@@ -149,7 +157,7 @@ class SplitText:
     def structure(self, job: StructureJob, live: LiveRule, span: Span) -> EditFound:
         """The hit that a search found."""
         edit = self._edits[-1 - job.call[1]]
-        text, length = job.search.text, len(self.text)
+        text, length = job.search.text, self._text.length
         found = Found(live, span.start, span.end, len(text), at_end=True)
         where = (edit.begun, edit.inside + edit.watch.size)
         return EditFound(found, text, job.paths, edit.tool, length, where, at_end=True)
@@ -157,11 +165,11 @@ class SplitText:
     def _part(self, part: Part) -> Iterable[Found | EditFound]:
         match part:
             case Plain(text):
-                self._places.add(len(self._window.text), self._at)
+                self._places.add(self._window.length, self._at)
                 self._at += len(text)
                 hits: Iterable[Found | EditFound] = map(self._mapped, self._window.feed(text))
             case Opened(block, mark):
-                self._places.add(len(self._window.text), self._at)
+                self._places.add(self._window.length, self._at)
                 hits = list(map(self._mapped, self._window.feed(_STAND_IN)))
                 reader = block.reader(self._families, self._path)
                 hits += self._open(block.tool, reader, block.named, mark)
@@ -206,7 +214,7 @@ class SplitText:
             found,
             start=places.start(found.start),
             end=places.end(found.end),
-            decided=len(self.text) if found.at_end else places.end(found.decided),
+            decided=self._text.length if found.at_end else places.end(found.decided),
         )
 
     def _take_aside(self) -> tuple[()]:

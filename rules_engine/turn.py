@@ -73,7 +73,6 @@ class Plan:
 
     idle: bool
     interrupts: bool
-    holds_calls: bool
     whole: bool
 
 
@@ -94,7 +93,7 @@ class Turn:
         self._options = options
         self._caps = Caps(options, now)
         self._told: set[str] = set()  # rules that notes of this turn's interrupts tell
-        self._declared = tuple(possible_names(facts.families, tool) for tool in facts.tools)
+        self._declared: tuple[tuple[str, ...], ...] | None = None  # made when it is asked for
         self._matcher = ruleset.matcher
         self._arming = Arming.of(ruleset, delivered, options.tool_refusal, observe=facts.observe)
         self._finishing = False
@@ -113,9 +112,17 @@ class Turn:
         return Plan(
             idle=self._arming.idle,
             interrupts=self._interrupts(),
-            holds_calls=self._holds_calls(),
             whole=self._whole,
         )
+
+    def holds_calls(self) -> bool:
+        """Whether calls wait for the end of the message."""
+        if self._facts.observe:
+            return False
+        if self._declared is None:
+            facts = self._facts
+            self._declared = tuple(possible_names(facts.families, tool) for tool in facts.tools)
+        return self._attempt.calls_held(self._declared)
 
     def feed_text(
         self, ordinal: int, choice: int, pieces: Sequence[str], now: float
@@ -248,9 +255,6 @@ class Turn:
     def _interrupts(self) -> bool:
         return bool(self._armed.holding) or (not self._facts.observe and self._arming.refuses)
 
-    def _holds_calls(self) -> bool:
-        return not self._facts.observe and self._attempt.calls_held(self._declared)
-
     # ---- hits
 
     def _hits(self, located: Sequence[Located], decisions: list[Answer]) -> Located | None:
@@ -302,7 +306,7 @@ class Turn:
         if self._whole:
             return ()
         attempt = self._attempt
-        calls = not (attempt.calls and self._holds_calls())
+        calls = not (attempt.calls and self.holds_calls())
         last = attempt.held.release(*attempt.hold(), calls=calls)
         forced = attempt.held.release_oldest(self._options.hold_limit, calls=calls)
         last = last if forced is None else forced
@@ -335,7 +339,7 @@ class Turn:
         decisions: list[Decision] = []
         if not self._whole:
             at = None if cut.prose is None else (cut.prose[0], hit.decided)
-            last = attempt.held.release(*attempt.hold(at), calls=not self._holds_calls())
+            last = attempt.held.release(*attempt.hold(at), calls=not self.holds_calls())
             if last is not None:
                 decisions.append(Release(last))
         in_text = cut.prose is not None and cut.prose[0] is Surface.TEXT
@@ -419,7 +423,7 @@ class Turn:
         violating = {
             (each.hit.choice, each.hit.call) for each in self._refused if each.hit.call is not None
         }
-        held_calls = self._holds_calls()
+        held_calls = self.holds_calls()
         without = frozenset(unfinished | violating) if held_calls else frozenset[tuple[int, int]]()
         spans = [each.prose for each in located if each.prose and self._cuts(each)]
         dropped = frozenset(self._attempt.holding_any(spans))

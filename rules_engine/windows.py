@@ -18,6 +18,7 @@ from itertools import chain
 
 from rules_engine.automaton import Marks
 from rules_engine.bunches import Bunch
+from rules_engine.growing import GrowingText
 from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
 from rules_engine.progress import FREE, PATIENCE, Progress
@@ -57,7 +58,7 @@ class Window:
         prefix: str = "",
         matcher: Matcher | None = None,
     ) -> None:
-        self.text = ""
+        self._text = GrowingText()
         self.quarantined: list[LiveRule] = []
         self._roster = roster = Roster.of(tuple(watches), matcher)
         self._release = release
@@ -87,13 +88,20 @@ class Window:
         if prefix:
             self._settle(prefix)
 
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        return self._text.whole
+
+    @property
+    def length(self) -> int:
+        """Characters of it so far."""
+        return self._text.length
+
     def feed(self, piece: str) -> tuple[Found, ...]:
         """Append `piece`; returns what became certain, in the order of the rules."""
-        text = self.text
-        self.text = ""  # the only reference, so that appending does not copy the text
-        self._before = len(text)
-        text += piece
-        self.text = text
+        self._before = self._text.length
+        self._text.append(piece)
         self._marks, self._marked_tail = self._pending, self._tail
         self._hit_now = frozenset()
         if not piece:
@@ -109,7 +117,7 @@ class Window:
     def close(self) -> tuple[Found, ...]:
         """The text is finished: every pattern's final form decides what is still open."""
         self._hit_now = frozenset()
-        length = len(self.text)
+        length = self._text.length
         hits: dict[int, Certain] = {}
         for number in sorted(self._live):
             span = self._final(number)
@@ -119,7 +127,7 @@ class Window:
 
     def hold(self) -> int:
         """Length of the prefix that no holding rule can still match on."""
-        length = len(self.text)
+        length = self._text.length
         if self._release is not ReleaseMode.SAFE:
             asleep = (n for bunch in self._bunches for n in self._asleep(bunch))
             numbers = chain((n for n in self._pending if n >= 0), asleep)
@@ -137,7 +145,7 @@ class Window:
 
     def drop_holds(self) -> None:
         """No rule interrupts here any more: they go on as rules that only remind."""
-        length = len(self.text)
+        length = self._text.length
         for number in self._held:
             floor = self._floor_in(self._pending, number)
             begun = length - self._tail.lengths.get(number, 0)
@@ -158,7 +166,7 @@ class Window:
 
     def _wake(self, reported: Collection[int]) -> None:
         """Searches are needed for `reported`; what slept had nothing certain until this piece."""
-        length = len(self.text)
+        length = self._text.length
         for number in reported:
             if number not in self._live:
                 continue
@@ -176,7 +184,7 @@ class Window:
         hits: dict[int, Certain] = {}
         for number in tuple(self._awake):
             search = self._search(number)
-            if len(self.text) < search.due:
+            if self._text.length < search.due:
                 continue
             if number not in reported and self._rests(number, search):
                 self._awake.discard(number)
@@ -208,7 +216,7 @@ class Window:
         return self._mark(number) if number in self._held else search.floor
 
     def _certain(self, number: int, search: Progress) -> Certain | None:
-        length = len(self.text)
+        length = self._text.length
         floor = self._floor(number, search)
         trigger = self._roster.triggers[number]
         if length - floor > FREE and number in self._held:
@@ -286,7 +294,9 @@ class Window:
         """Find where matches may have begun, with what came up to the end of `piece`."""
         for marks in begun.completed(piece):
             self._begin(marks)
-        self._tail = self._roster.tail(begun.state, self.text)
+        begins = len(begun.state.text)
+        end = self._text.end(begins + 1) if begins else ""
+        self._tail = self._roster.tail(begun.state, end) if begins else NO_TAIL
         if self._held is not self._roster.holding:
             self._tail = self._tail.among(self._held)
         asked = self._tail.asked
@@ -295,7 +305,7 @@ class Window:
             return
         pending: dict[int, int] = {}
         aside: list[int] = []
-        length = len(self.text)
+        length = self._text.length
         if self._roster.bunched:
             asked = self._ask_bunches(asked, pending)
         for number in self._open.union(asked) if asked else self._open:
@@ -338,8 +348,8 @@ class Window:
             except OverBudget:  # whose fault it is will show when each is asked alone
                 for number in self._asleep(bunch):
                     self._follow_alone(number)
-                floor = len(self.text)
-            if floor < len(self.text):
+                floor = self._text.length
+            if floor < self._text.length:
                 pending[bunch.key] = floor
             else:
                 self._bunches.discard(bunch)
@@ -353,7 +363,7 @@ class Window:
         floor = self._marks.get(bunch.key, self._before - self._marked_tail.longest)
         if self._before - floor > _TOGETHER:
             raise OverBudget(bunch.key)
-        length = len(self.text)
+        length = self._text.length
         begun = bunch.trigger.hold(self.text, floor)
         if begun == length:
             return length
@@ -424,7 +434,7 @@ class Window:
 
     def _settle(self, prefix: str) -> None:
         """Read what earlier attempts said: only matches that reach beyond it are of interest."""
-        self.text = prefix
+        self._text = GrowingText(prefix)
         self._wake(self._stream.feed(prefix))
         if self._begun is None:
             return
@@ -448,7 +458,7 @@ class Window:
             begun = self._floor_in(self._pending, number)
             if begun is None and number not in self._roster.anyhow:
                 return None  # a tail is not yet a match
-            floor = len(self.text) if begun is None else begun
+            floor = self._text.length if begun is None else begun
         elif number in self._always or (search is not None and search.touched):
             floor = 0 if search is None else search.floor
         else:

@@ -310,7 +310,7 @@ def test_calls_are_held_to_the_end_of_the_message() -> None:
     """A call that has begun to reach the client cannot be taken back."""
     wires = text("a") + call(0, "edit", {"path": "a", "new": "ok"}) + done(0)
     turn = turn_of(ruleset(foo=TOOL))
-    assert turn.plan().holds_calls
+    assert turn.holds_calls()
     assert play(turn, wires[:-1]).released == [0]
     assert play(turn_of(ruleset(foo=TOOL)), wires).released == list(range(len(wires)))
 

@@ -40,7 +40,7 @@ def turn(options: TurnOptions | None = None, **facts: Any) -> Exchange:
     asked = WIRE_API.read(body_of(stream=True))
     made = turn_of(ruleset(bad=BAD, quiet=QUIET), options, tools=(), **facts)
     pending = Pending.behind(asked.messages, WIRE_API.user)
-    return Exchange(WIRE_API, asked, made, PLAIN, pending, limit=1 << 20)
+    return Exchange(WIRE_API, asked, made, PLAIN, pending, limit=1 << 20, held_limit=1 << 20)
 
 
 def bodies(exchange: Exchange) -> dict[Form, str]:
