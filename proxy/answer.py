@@ -6,6 +6,7 @@ between attempts. The upstream is closed first, before anything else is awaited.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ class Answer(Response):
         self._between = False
         self._stored = False
         self._running = anyio.CancelScope()
+        self._now = asyncio.get_running_loop().time
         self._fault: RulesDown | None = None  # why the turn was stopped, where the proxy goes on
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,14 +171,12 @@ class Answer(Response):
 
     async def _next_step(self, body: Body) -> Step:
         exchange = self._exchange
-        grace = self._context.patience.finish_reason if exchange.finish_seen else None
         try:
-            with anyio.move_on_after(grace):
-                data = await body.read()
-                if data:
-                    return exchange.read(data, anyio.current_time())
-                return exchange.end(anyio.current_time(), broken=False)
-            return exchange.settle(anyio.current_time())
+            if not exchange.finish_seen:
+                return self._read(await body.read())
+            with anyio.move_on_after(self._context.patience.finish_reason):
+                return self._read(await body.read())
+            return exchange.settle(self._now())
         except EventTooLarge as problem:
             self._rules_off(str(problem))
             if exchange.turn.attempts > 1:
@@ -187,14 +187,19 @@ class Answer(Response):
             raise
         except UpstreamFault as fault:
             self._end_as(fault.code)
-            return exchange.end(anyio.current_time(), broken=True)
+            return exchange.end(self._now(), broken=True)
+
+    def _read(self, data: bytes) -> Step:
+        if data:
+            return self._exchange.read(data, self._now())
+        return self._exchange.end(self._now(), broken=False)
 
     async def _checked(self, step: Step) -> Step:
         """Run the searches that a step waits for."""
         if not step.check:
             return step
         results = await searching.search(step.check, self._context.patience.structures)
-        return step.then(self._exchange.checked(results, anyio.current_time()))
+        return step.then(self._exchange.checked(results, self._now()))
 
     async def _complete(self, client: Client, step: Step, body: Body) -> None:
         """Store what the turn leaves, then send the last bytes and end as the upstream did."""
@@ -237,7 +242,7 @@ class Answer(Response):
                 assert self._response is not None
                 await self._pass_on(client, self._response, body, data)
                 return
-            step = await self._checked(self._exchange.document(data, anyio.current_time()))
+            step = await self._checked(self._exchange.document(data, self._now()))
             self._look_at(step)
             if not step.reissue:
                 break
@@ -293,7 +298,7 @@ class Answer(Response):
         self._between = True
         try:
             with anyio.fail_after(self._context.budget):
-                opening = patient(self._context.open, anyio.current_time() + self._context.budget)
+                opening = patient(self._context.open, self._now() + self._context.budget)
                 opened = await open_placed(
                     opening, self._context.forms.between(self._exchange.pending)
                 )
@@ -306,7 +311,7 @@ class Answer(Response):
         finally:
             self._between = False
         self._response = opened.response
-        self._exchange.reissued(anyio.current_time())
+        self._exchange.reissued(self._now())
         if not _success(opened.response):
             return opened.response
         match opened.form:
@@ -392,7 +397,7 @@ class Answer(Response):
                 return
             if not self._live:
                 continue
-            now = anyio.current_time()
+            now = self._now()
             try:
                 if not self._between:
                     await self._send_now(client, self._exchange.tick(now))
