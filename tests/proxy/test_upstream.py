@@ -210,7 +210,7 @@ async def test_answer_is_read_whatever_its_coding(
     upstream.script(Reply(packed, headers=fields, splits="every_byte"))
     response = await get(client)
     assert response.decodable
-    assert b"".join([piece async for piece in response.decoded()]) == body
+    assert await rest_decoded(response) == body
     await response.aclose()
 
 
