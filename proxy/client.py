@@ -29,7 +29,7 @@ class Client:
         self._now = asyncio.get_running_loop().time
         self.last_sent = self._now()
         self._send = send
-        self._turn = anyio.Lock(fast_acquire=True)
+        self._turn = asyncio.Lock()
 
     async def start(self, status: int, headers: Sequence[Field]) -> None:
         """Send the head."""

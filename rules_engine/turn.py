@@ -131,26 +131,18 @@ class Turn:
 
         The same as to feed one by one, but for the cost: they are searched together.
         """
-        if len(pieces) > 1 and not self._joins(pieces):
-            return self._one_by_one(ordinal, choice, pieces, now)
-        self._pass_time(now)
+        if len(pieces) == 1 or not self._armed.holding:
+            return self._feed_run(ordinal, choice, pieces, now)
         decisions: list[Answer] = []
-        attempt = self._attempt
-        located = attempt.feed_text(choice, "".join(pieces))
-        cut = self._hits(located, decisions) if located else None
-        extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
-        if cut is not None:
-            run = tuple(extents)
-            decided = attempt.own_position(Surface.TEXT, cut.hit.decided)
-            self._ordinal = next((e.ordinal for e in run if e.text >= decided), run[-1].ordinal)
-            for extent in run:
-                attempt.held.append(extent)
-            decisions += self._interrupt(cut)
-        else:
-            for extent in extents:
-                attempt.held.append(extent)
-            decisions += self._release()
-        return self._out(decisions)
+        start = 0
+        while start < len(pieces):
+            end = self._run_end(pieces, start)
+            answers = self._feed_run(ordinal + start, choice, pieces[start:end], now)
+            decisions += answers
+            if any(isinstance(answer, Interrupt) for answer in answers):
+                break
+            start = end
+        return tuple(decisions)
 
     def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Answer, ...]:
         """The next event of the attempt: `events` are all that it carries, in order."""
@@ -204,25 +196,42 @@ class Turn:
 
     # ---- runs of text
 
-    def _joins(self, pieces: Sequence[str]) -> bool:
-        """Whether these may be searched together: nothing may be released in between.
+    def _run_end(self, pieces: Sequence[str], start: int) -> int:
+        """How far the pieces from `start` on may be searched together.
 
-        Under `cut` a match may begin in what went out before, and so it may beyond `hold_limit`.
+        Nothing may have to be released in between. Under `cut` a match may begin in what went out
+        before; so it may where more than `hold_limit` would be held.
         """
-        if self._options.release is ReleaseMode.CUT and self._armed.holding:
-            return False
-        held = self._attempt.held.held_characters
-        return held + sum(map(len, pieces)) <= self._options.hold_limit
+        end = start + 1
+        if self._options.release is not ReleaseMode.CUT:
+            room = self._options.hold_limit - self._attempt.held.held_characters
+            room -= len(pieces[start])
+            while end < len(pieces) and room >= len(pieces[end]):
+                room -= len(pieces[end])
+                end += 1
+        return end
 
-    def _one_by_one(
+    def _feed_run(
         self, ordinal: int, choice: int, pieces: Sequence[str], now: float
     ) -> tuple[Answer, ...]:
+        self._pass_time(now)
         decisions: list[Answer] = []
-        for at, piece in enumerate(pieces, ordinal):
-            decisions += self.feed_text(at, choice, (piece,), now)
-            if any(isinstance(decision, Interrupt) for decision in decisions):
-                break
-        return tuple(decisions)
+        attempt = self._attempt
+        located = attempt.feed_text(choice, "".join(pieces))
+        cut = self._hits(located, decisions) if located else None
+        extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
+        if cut is not None:
+            run = tuple(extents)
+            decided = attempt.own_position(Surface.TEXT, cut.hit.decided)
+            self._ordinal = next((e.ordinal for e in run if e.text >= decided), run[-1].ordinal)
+            for extent in run:
+                attempt.held.append(extent)
+            decisions += self._interrupt(cut)
+        else:
+            for extent in extents:
+                attempt.held.append(extent)
+            decisions += self._release()
+        return self._out(decisions)
 
     # ---- arming
 
