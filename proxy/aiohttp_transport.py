@@ -9,6 +9,7 @@ caps connections at 100 where no cap was asked for.
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, MutableMapping
@@ -17,6 +18,8 @@ from types import SimpleNamespace
 
 import aiohttp
 import httpx
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http import HttpProcessingError
 from yarl import URL
 
 _OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
@@ -25,6 +28,7 @@ _MOST_FIELDS = 1024
 _BUFFER = 128 * 1024  # bytes read ahead of a client that is slow
 _TARGET = re.compile(rb"[!-~]+")
 _PIECE = 256 * 1024  # of a request body in one write
+_LEAST_FINAL = 200  # a smaller status is no answer, or one to an upgrade, which is never asked for
 
 Trace = Callable[[str, object], Awaitable[None]]
 
@@ -68,6 +72,9 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             if upload.failure is not None:
                 raise upload.failure from None
             raise _fault(problem) from None
+        if response.status < _LEAST_FINAL:
+            response.close()
+            raise httpx.ProtocolError(f"status {response.status} ends no request of ours")
         return httpx.Response(
             response.status,
             headers=list(response.raw_headers),
@@ -86,9 +93,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             tracing = aiohttp.TraceConfig()
             tracing.on_connection_create_start.append(_connecting)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=self._idle, ssl=self._tls
-                ),
+                connector=_Connector(limit=0, keepalive_timeout=self._idle, ssl=self._tls),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=_OWN_HEADERS,
                 auto_decompress=False,
@@ -100,6 +105,39 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 middlewares=[_once],
             )
         return self._session
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Makes connections whose breaks are seen."""
+
+    def __init__(self, *, limit: int, keepalive_timeout: float, ssl: ssl.SSLContext) -> None:
+        super().__init__(limit=limit, keepalive_timeout=keepalive_timeout, ssl=ssl)
+        self._factory = functools.partial[ResponseHandler](_Protocol, loop=self._loop)
+
+
+class _Protocol(ResponseHandler):
+    """Reads answers; every break of a connection is one of the answer that is under way on it.
+
+    aiohttp lets a body wait for ever where its framing turns out to be wrong, as its parser has
+    let go of it by then, and takes a reset for the orderly end of a body that a close delimits.
+    """
+
+    def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
+        """Note a fault. One that the parser found is the body's."""
+        if isinstance(exc, HttpProcessingError):
+            self._break(exc)
+        super().set_exception(exc, exc_cause or exc)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Note the end of the connection, an orderly one where `exc` is None."""
+        if exc is not None:
+            self._break(exc)
+        super().connection_lost(exc)
+
+    def _break(self, why: BaseException) -> None:
+        body = self._payload
+        if body is not None and not body.is_eof():
+            body.set_exception(aiohttp.ClientPayloadError(f"broken off: {why!r}"), why)
 
 
 async def _connecting(
@@ -231,7 +269,8 @@ _FAULTS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
     (TimeoutError, httpx.ReadTimeout),
     (aiohttp.ClientConnectorError, httpx.ConnectError),
-    (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    # Not RemoteProtocolError, as something was answered: a caller must not send it all again.
+    (aiohttp.ClientResponseError, httpx.ProtocolError),
     (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
     (ValueError, httpx.LocalProtocolError),
 )

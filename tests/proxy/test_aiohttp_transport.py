@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import socket
+import struct
 from collections.abc import AsyncIterator
 
 import pytest
@@ -23,6 +25,46 @@ async def client(upstream: ScriptedUpstream) -> AsyncIterator[Upstream]:
     running = Upstream(Settings.model_validate({"upstream": {"url": upstream.url}}))
     yield running
     await running.aclose()
+
+
+@contextlib.asynccontextmanager
+async def answering(
+    *answers: list[bytes], reset: bool = False, stays: bool = False
+) -> AsyncIterator[Upstream]:
+    """A client of a server that answers each request with the next of these, write by write.
+
+    Behind the last one it closes the connection, if it does not stay.
+    """
+    left = list(answers)
+    serving: list[asyncio.Task[None] | None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.append(asyncio.current_task())
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while left:
+                await reader.readuntil(b"\r\n\r\n{}")
+                for piece in left.pop(0):
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(0.01)  # the kernel tells nobody where a read ends
+            if stays:
+                await reader.read()
+        if reset:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    upstream = Upstream(Settings.model_validate({"upstream": {"url": f"http://127.0.0.1:{port}"}}))
+    try:
+        yield upstream
+    finally:
+        await upstream.aclose()
+        server.close()
+        await asyncio.gather(*filter(None, serving))
 
 
 async def ask(client: Upstream, body: bytes = b"{}") -> UpstreamResponse:
@@ -73,6 +115,47 @@ async def test_a_reader_that_comes_late_gets_what_came_before_the_break(
     for _ in range(20):
         await asyncio.sleep(0)
     assert await until_it_breaks(response) == EVENTS
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n"])
+async def test_a_reset_is_no_end_of_a_body_without_a_length(head: bytes) -> None:
+    """Only an orderly close delimits it; after a reset the answer must not look complete."""
+    async with answering([head, b"data: 1\n\n"], reset=True) as client:
+        async with asyncio.timeout(5):
+            assert await until_it_breaks(await ask(client)) == b"data: 1\n\n"
+
+
+async def test_an_orderly_close_is_the_end_of_a_body_without_a_length() -> None:
+    """The same connection, closed as it should be: nothing is broken."""
+    async with answering([b"HTTP/1.1 200 OK\r\n\r\n", b"data: 1\n\n"]) as client:
+        assert await read(await ask(client)) == b"data: 1\n\n"
+
+
+@pytest.mark.parametrize("wrong", [b"ZZ\r\n", b"-1\r\n", b"3\r\nabcd\r\n", b"\r\n", b"3\nabc\n"])
+async def test_wrong_framing_in_mid_answer_is_a_break(wrong: bytes) -> None:
+    """It ends the answer at once, however patient the proxy is with a silent upstream."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with answering([head, b"9\r\ndata: 1\n\n\r\n", wrong], stays=True) as client:
+        async with asyncio.timeout(5):
+            assert (await until_it_breaks(await ask(client))).startswith(b"data: 1\n\n")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc",
+        b"HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+async def test_what_was_answered_wrongly_is_not_asked_again(wrong: bytes) -> None:
+    """A reused connection that was closed is replaced; one that says something is not."""
+    good = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    async with answering([good], [wrong], [good]) as client:
+        assert await read(await ask(client)) == b"ok"
+        with pytest.raises(UpstreamBroken, match="before it answered"):
+            await ask(client)
+        assert await read(await ask(client)) == b"ok"  # the third answer, so there was no fourth
 
 
 async def test_three_hundred_answers_at_once(upstream: ScriptedUpstream, client: Upstream) -> None:
