@@ -112,7 +112,8 @@ class _Connector(aiohttp.TCPConnector):
 
     def __init__(self, *, limit: int, keepalive_timeout: float, ssl: ssl.SSLContext) -> None:
         super().__init__(limit=limit, keepalive_timeout=keepalive_timeout, ssl=ssl)
-        self._factory = functools.partial[ResponseHandler](_Protocol, loop=self._loop)
+        protocol: type[ResponseHandler] = _Protocol
+        self._factory = functools.partial(protocol, loop=self._loop)
 
 
 class _Protocol(ResponseHandler):
