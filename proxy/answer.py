@@ -372,7 +372,7 @@ class Answer(Response):
         self._end_as(code)
         if self._exchange.turn.released:
             await self._store(left=True)
-        await client.write(self._exchange.error(message, code))
+        await client.write(self._exchange.continuation.error(message, code))
         self._live = False
         self._record(code)
         await client.end()
@@ -407,7 +407,7 @@ class Answer(Response):
                 return
             waiting = self._between or self._exchange.holding
             if waiting and now - client.last_sent >= self._context.patience.keep_alive:
-                await client.write(self._exchange.keep_alive())
+                await client.write(self._exchange.continuation.keep_alive())
 
     async def _close_upstream(self) -> None:
         if self._response is not None:

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proxy.config import Settings
 from proxy.drain import Drain
@@ -16,8 +17,37 @@ from proxy.gate import Gate, trust_of
 from proxy.passthrough import Passthrough
 from proxy.upstream import Upstream
 
+_HEALTH = "/healthz"
+_READY = "/readyz"
+
 # Answers whether one part could serve now.
 ReadyCheck = Callable[[], Awaitable[bool]]
+
+
+class App(FastAPI):
+    """Routes what is answered here; what is forwarded goes past the router and its middleware.
+
+    Each of those is a frame through which every piece of a stream would be woken and sent.
+    """
+
+    forwarding: ASGIApp | None = None
+    answered: frozenset[str] = frozenset()  # first segments of the paths that are answered here
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or run the lifespan."""
+        forwarding = self.forwarding
+        if (
+            forwarding is None
+            or scope["type"] != "http"
+            or _first_segment(scope["path"]) in self.answered
+        ):
+            await super().__call__(scope, receive, send)
+        else:
+            await forwarding(scope, receive, send)
+
+
+def _first_segment(path: str) -> str:
+    return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
 def create_app(
@@ -48,7 +78,7 @@ def create_app(
                 await stack.enter_async_context(resource)
             yield
 
-    app = FastAPI(
+    app = App(
         title="ttsr-proxy",
         lifespan=lifespan,
         redirect_slashes=False,
@@ -66,8 +96,10 @@ def create_app(
     )
     app.state.drain = drain
     _add_probes(app, ready or {})
+    answered = [_HEALTH, _READY]
     if dashboard is not None:
         app.include_router(dashboard)
+        answered += [route.path for route in dashboard.routes if isinstance(route, Route)]
     forwarding = Forwarding(
         Passthrough(upstream),
         relay if settings.enabled else None,
@@ -76,17 +108,20 @@ def create_app(
         fail_open=settings.fail_mode == "open",
     )
     app.router.routes.append(Route("/{path:path}", forwarding, include_in_schema=False))
-    app.add_middleware(Gate, trust=trust_of(settings.listen))
+    trust = trust_of(settings.listen)
+    app.add_middleware(Gate, trust=trust)
+    app.forwarding = Gate(forwarding, trust)
+    app.answered = frozenset(map(_first_segment, answered))
     return app
 
 
 def _add_probes(app: FastAPI, checks: Mapping[str, ReadyCheck]) -> None:
-    @app.get("/healthz")
+    @app.get(_HEALTH)
     async def healthz() -> dict[str, str]:
         """Answer that the process lives."""
         return {"status": "ok"}
 
-    @app.get("/readyz")
+    @app.get(_READY)
     async def readyz() -> JSONResponse:
         """Answer 503 with what is not ready yet."""
         waiting = [name for name, check in checks.items() if not await check()]

@@ -21,6 +21,39 @@ class HeldEvent(NamedTuple):
     thinking: int
 
 
+class Run:
+    """Events in a row that carry a piece of one choice's text each, and nothing else.
+
+    `size`: their bytes; `characters`: of the first choice's text.
+    """
+
+    __slots__ = ("characters", "choice", "decoded", "events", "pieces", "size")
+
+    def __init__(self) -> None:
+        self.choice = 0
+        self.clear()
+
+    def __bool__(self) -> bool:
+        return bool(self.events)
+
+    def add(self, event: SseEvent, decoded: Decoded, text: TextDelta) -> None:
+        """One more; `text` is all that it carries."""
+        self.choice = text.choice
+        self.events.append(event)
+        self.decoded.append(decoded)
+        self.pieces.append(text.text)
+        self.size += len(event.raw)
+        if text.choice == 0:
+            self.characters += len(text.text)
+
+    def clear(self) -> None:
+        """Begin a new one."""
+        self.events: list[SseEvent] = []
+        self.decoded: list[Decoded] = []
+        self.pieces: list[str] = []
+        self.size = self.characters = 0
+
+
 class Backlog:
     """First in, first out. `count`: events of the attempt so far. `size`: bytes that wait."""
 
@@ -48,6 +81,11 @@ class Backlog:
         self._events.append(HeldEvent(self.count, event, decoded, text, thinking))
         self.count += 1
         self.size += len(event.raw)
+
+    def extend(self, run: Run) -> None:
+        """The next events of the attempt."""
+        for event, decoded in zip(run.events, run.decoded, strict=True):
+            self.add(event, decoded)
 
     def first(self, through: int) -> HeldEvent | None:
         """Give the event that goes next, if its ordinal is no greater than `through`."""

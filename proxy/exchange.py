@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from proxy.backlog import Backlog, HeldEvent
+from proxy.backlog import Backlog, HeldEvent, Run
 from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
 from proxy.pending import Pending
@@ -67,7 +67,7 @@ class Exchange:
         self._limit = limit
         self._held_limit = held_limit
         self._reminders = reminders
-        self._continuation = wire.continuation(request)
+        self.continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
         self._taken = 0  # events of this read that were taken in
         self._unread: tuple[SseEvent, ...] = ()  # those behind the one that was too much to hold
@@ -115,14 +115,15 @@ class Exchange:
         """The searches that a step asked for were run: the attempt can be brought to its end."""
         step = Step()
         held = b"".join(each.event.raw for each in self._backlog)
-        self._guard(lambda: self._end_checked(results, now, step), step)
+
+        def decide() -> None:
+            self._execute(self.turn.checked(results, now), step)
+            self._finish(step, broken=self._ending)
+
+        self._guard(decide, step)
         if step.fault and self._is_document:
             return Step(complete=True, last=held, fault=step.fault)
         return step
-
-    def _end_checked(self, results: Sequence[StructureResult], now: float, step: Step) -> None:
-        self._execute(self.turn.checked(results, now), step)
-        self._finish(step, broken=self._ending)
 
     def tick(self, now: float) -> Step:
         """Time has passed without bytes."""
@@ -149,14 +150,6 @@ class Exchange:
         """The next attempt's body is about to be read."""
         self.turn.reissued(now)
         self._begin()
-
-    def error(self, message: str, code: str) -> bytes:
-        """An error event in the stream's own format; no end mark follows."""
-        return self._continuation.error(message, code)
-
-    def keep_alive(self) -> bytes:
-        """A comment for a client that waits on us."""
-        return self._continuation.keep_alive()
 
     @property
     def finish_seen(self) -> bool:
@@ -254,8 +247,7 @@ class Exchange:
 
     def _take(self, events: Sequence[SseEvent], now: float, step: Step) -> None:
         """Take in what one read completed; pieces of one text in a row are fed as one."""
-        run: list[str] = []
-        choice = 0
+        run = Run()
         for event in events:
             if self._ended or not self._watching:
                 self._unwatched(event, step)
@@ -263,31 +255,41 @@ class Exchange:
                 continue
             decoded = self._decoder.decode(event)
             text = decoded.only_text
-            if run and (text is None or text.choice != choice):
-                self._feed_text(choice, run, now, step)
-                if step.reissue:
+            if text is None or text.choice != run.choice:
+                self._feed_text(run, now, step)
+                if step.stops:
                     return
-            self._backlog.add(event, decoded)
-            self._taken += 1
             if text is None:
+                self._backlog.add(event, decoded)
+                self._taken += 1
                 self._feed(decoded, now, step)
             else:
-                choice = text.choice
-                run.append(text.text)
-            if self._backlog.size > self._held_limit:
-                self._feed_text(choice, run, now, step)
+                run.add(event, decoded, text)
+            if self._backlog.size + run.size > self._held_limit:
+                self._feed_text(run, now, step)
                 step.overheld = not step.reissue and self._backlog.size > self._held_limit
-            if step.reissue or step.overheld:
                 self._unread = tuple(events[self._taken :]) if step.overheld else ()
+            if step.stops:
                 return
-        self._feed_text(choice, run, now, step)
+        self._feed_text(run, now, step)
 
-    def _feed_text(self, choice: int, run: list[str], now: float, step: Step) -> None:
-        """Feed the newest events, which carry nothing but these pieces of a choice's text."""
-        if run:
-            first = self._backlog.count - len(run)
-            self._execute(self.turn.feed_text(first, choice, run, now), step)
-            run.clear()
+    def _feed_text(self, run: Run, now: float, step: Step) -> None:
+        """Feed events that carry nothing but pieces of one choice's text."""
+        if not run:
+            return
+        first, count = self._backlog.count, len(run.pieces)
+        answers = self.turn.feed_text(first, run.choice, run.pieces, now)
+        passes = answers == (Release(first + count - 1),)
+        if passes and self._first and not self._backlog:
+            step.send += self.continuation.first_texts(run.events, run.decoded)
+            self._backlog.count += count
+            self._text_out += run.characters
+            self._taken += count
+        else:
+            self._backlog.extend(run)
+            self._taken += count
+            self._execute(answers, step)
+        run.clear()
 
     def _feed(self, decoded: Decoded, now: float, step: Step) -> None:
         """Feed the newest event."""
@@ -324,7 +326,7 @@ class Exchange:
 
     def _end_unwatched(self, step: Step) -> None:
         self._ended = self._accepted = step.complete = True
-        step.last += b"" if self._first else self._continuation.finish()
+        step.last += b"" if self._first else self.continuation.finish()
 
     def _note(self, decoded: Decoded) -> None:
         self._done = self._done or decoded.done
@@ -339,7 +341,7 @@ class Exchange:
         if not self._watching:
             step.complete = self._accepted = True
             step.broken = transport
-            step.last = b"" if self._first or broken else self._continuation.finish()
+            step.last = b"" if self._first or broken else self.continuation.finish()
             return
         events = self._decoder.close(broken=broken or self._failed)
         self._execute(self.turn.feed(self._backlog.count, events, now), step)
@@ -354,7 +356,7 @@ class Exchange:
         step.complete, step.broken, step.failed = True, broken, step.failed or self._failed
         plain = self._first or self._is_document
         if not (plain or self._withheld or broken or self._failed):
-            step.last += self._continuation.finish()
+            step.last += self.continuation.finish()
 
     # ---- decisions
 
@@ -397,22 +399,22 @@ class Exchange:
 
     def _rendered(self, held: HeldEvent, release: Release) -> bytes:
         if held.ordinal in release.dropped:
-            self._continuation.unreleased(held.event)
+            self.continuation.unreleased(held.event)
             return b""
         self._text_out += held.text
         self._thinking_out += held.thinking
         if self._is_document:
             return held.event.raw
         if not self._first:
-            return self._continuation.later(held.event, held.decoded)
+            return self.continuation.later(held.event, held.decoded)
         if release.without_calls and held.decoded.events:
-            return self._continuation.first_without(held.event, held.decoded, release.without_calls)
-        return self._continuation.first(held.event, held.decoded)
+            return self.continuation.first_without(held.event, held.decoded, release.without_calls)
+        return self.continuation.first(held.event, held.decoded)
 
     def _abandon(self, withheld: int, seam: str, step: Step, *, at: int | None = None) -> None:
         self._drop_held(withheld, at)
         self._text_out = self._thinking_out = 0  # the turn has what the client saw
-        self._continuation.reissued(seam)
+        self.continuation.reissued(seam)
         step.close_upstream = step.reissue = True
         step.send += step.last
         step.last = b""
@@ -421,7 +423,7 @@ class Exchange:
         """Keep what is held for good; what stands behind event `at` was never received."""
         for held in self._backlog:
             if at is None or held.ordinal <= at:
-                self._continuation.unreleased(held.event)
+                self.continuation.unreleased(held.event)
         self._backlog.clear()
         self._ended = True
         self.withheld_characters += withheld
@@ -455,13 +457,13 @@ class Exchange:
         elif self._is_document:
             step.last, self._said = self._wire.document(said, self._request), said
         else:
-            step.last += self._continuation.withheld(said)
+            step.last += self.continuation.withheld(said)
             self._said = _GAP + said if self._text_out else said
 
     def _error(self, message: str) -> bytes:
         if self._is_document:
             return self._wire.error_body(message, "ttsr_error", "rule_exhausted")
-        return self._continuation.error(message, "rule_exhausted")
+        return self.continuation.error(message, "rule_exhausted")
 
     def _fall_open(self, left: Sequence[SseEvent], problem: Exception, step: Step) -> None:
         """Rules are off: what is held and what is left of this read goes out as it came."""
@@ -481,7 +483,7 @@ class Exchange:
         if self._first:
             return event.raw
         try:
-            return self._continuation.later(event, decoded)
+            return self.continuation.later(event, decoded)
         except Exception:  # noqa: BLE001 - what cannot be written anew still says something
             return event.raw
 
@@ -489,7 +491,7 @@ class Exchange:
         self._accepted = not complete.broken
         hits = complete.reminders
         if complete.broken:
-            step.last += self._continuation.broken(self._unfinished)
+            step.last += self.continuation.broken(self._unfinished)
             for hit in hits:
                 self._see(step, (hit,), reminder_of(hit), "the answer broke off")
             return

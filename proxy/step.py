@@ -49,6 +49,11 @@ class Step:
         """Whether nothing more of this attempt counts."""
         return self.reissue or self.complete
 
+    @property
+    def stops(self) -> bool:
+        """Whether nothing more of this read counts for now."""
+        return self.reissue or self.overheld
+
     def then(self, later: Step) -> Step:
         """This step and the one that its searches led to, as one.
 

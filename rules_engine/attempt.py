@@ -203,6 +203,10 @@ class Attempt:
             locked,
         )
 
+    def pass_prose(self) -> None:
+        """Let by what was read: nothing in it waits, and nothing does in front of it."""
+        self.held.pass_prose(self._length(Surface.TEXT), self._length(Surface.THINKING))
+
     def text_extents(
         self, ordinal: int, choice: int, pieces: Sequence[str], *, locked: bool
     ) -> Iterator[Extent]:

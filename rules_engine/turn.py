@@ -211,6 +211,16 @@ class Turn:
                 end += 1
         return end
 
+    def _nothing_waits(self) -> bool:
+        """Whether text goes out as it comes: no rule holds prose, and no event is held before it.
+
+        What `_release` would find, seen at a glance; it is so for nearly every event.
+        """
+        return (
+            not (self._armed.holding or self._whole or self._attempt.held or self._finishing)
+            and not self._locked()
+        )
+
     def _feed_run(
         self, ordinal: int, choice: int, pieces: Sequence[str], now: float
     ) -> tuple[Answer, ...]:
@@ -218,6 +228,9 @@ class Turn:
         decisions: list[Answer] = []
         attempt = self._attempt
         located = attempt.feed_text(choice, "".join(pieces))
+        if not located and self._nothing_waits():
+            attempt.pass_prose()
+            return self._out([Release(ordinal + len(pieces) - 1)])
         cut = self._hits(located, decisions) if located else None
         extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
         if cut is not None:

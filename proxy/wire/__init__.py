@@ -121,6 +121,9 @@ class Continuation(Protocol):
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
 
+    def first_texts(self, events: Sequence[SseEvent], decoded: Sequence[Decoded]) -> bytes:
+        """Release events of the first attempt that carry a piece of text each, and nothing else."""
+
     def first_without(
         self, event: SseEvent, decoded: Decoded, calls: frozenset[tuple[int, int]]
     ) -> bytes:

@@ -56,7 +56,8 @@ def test_the_relay_gets_chat_unless_the_proxy_is_switched_off() -> None:
     on = create_app(Settings.model_validate(NOWHERE), relay=relay)
     assert client(on).post("/w/acme/v1/chat/completions").text == "relayed acme"
     off = create_app(Settings.model_validate({**NOWHERE, "enabled": False}), relay=relay)
-    assert client(off).post("/v1/chat/completions").status_code == 502
+    with client(off) as passing:
+        assert passing.post("/v1/chat/completions").status_code == 502
 
 
 def test_the_dashboard_is_behind_the_gate() -> None:
@@ -87,3 +88,17 @@ def test_resources_live_as_long_as_the_app() -> None:
     with client(create_app(Settings.model_validate(NOWHERE), resources=parts)):
         assert seen == ["enter store", "enter rules"]
     assert seen[2:] == ["leave rules", "leave store"]
+
+
+def test_what_is_not_answered_here_is_forwarded() -> None:
+    """Below the paths of probes and dashboard too, and where a path only begins like theirs."""
+    routes = APIRouter()
+
+    @routes.get("/audit")
+    async def audit() -> str:
+        return "figures"
+
+    with client(create_app(Settings.model_validate(NOWHERE), dashboard=routes)) as served:
+        for path in ("/", "/audit/other", "/audits", "/v1/audit", "/healthz/x", "/v1/healthz"):
+            assert served.get(path).status_code == 502, path
+        assert served.get("/audit").json() == "figures"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proxy.quirks import Profile
@@ -43,6 +43,7 @@ class _Choice:
         self._split = (
             ThinkSplit(profile.think_tags, start_inside=profile.start_in_think) if tagged else None
         )
+        self._plain = not (tagged or profile.cumulative)
 
     def read(self, raw: Mapping[str, Any]) -> list[TurnEvent]:
         """Read one entry of `choices`: its delta, else its message, and its finish reason."""
@@ -57,8 +58,12 @@ class _Choice:
             events.append(FinishReason(self.index, whole(reason)))
         return events
 
-    def say(self, content: str) -> list[TurnEvent]:
+    def say(self, content: str) -> Sequence[TurnEvent]:
         """Read a delta that is nothing but a piece of text."""
+        if self._plain and content and content.isascii() and not self._text_joiner.waits:
+            self.silent = False
+            self.text.append(content)
+            return (TextDelta(self.index, content),)
         text = self._read_text(content)
         if self._split and text:
             inline, text = self._split.feed(text)

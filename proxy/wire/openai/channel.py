@@ -32,6 +32,11 @@ class Joiner:
     def __init__(self) -> None:
         self._half = ""
 
+    @property
+    def waits(self) -> bool:
+        """Whether a half is held."""
+        return bool(self._half)
+
     def feed(self, piece: str) -> str:
         """Take a piece; answers with what is certain of it and of what was held."""
         if not self._half and piece.isascii():

@@ -7,6 +7,7 @@ tell that there was more than one attempt.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.sse import SseEvent
@@ -49,6 +50,18 @@ class AnswerContinuation(ABC):
         self._attempt = Attempt()
         self._later = False
         self._ended = False
+
+    @abstractmethod
+    def first(self, event: SseEvent, decoded: Decoded) -> bytes:
+        """Release an event of the first attempt: its raw bytes."""
+
+    def first_texts(self, events: Sequence[SseEvent], decoded: Sequence[Decoded]) -> bytes:
+        """Release events of the first attempt that carry a piece of text each, no more."""
+        if self._shown.curious:
+            return b"".join(map(self.first, events, decoded))
+        self._out.passed_all(events)
+        self._shown.text = True
+        return b"".join([event.raw for event in events])
 
     def reissued(self, seam: str) -> None:
         """Begin a new attempt; `seam` goes out in front of its first text."""

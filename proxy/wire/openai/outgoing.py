@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from proxy.sse import SseEvent
 from proxy.wire.openai.chunk import JsonObject, written
 
@@ -21,6 +23,11 @@ class Outgoing:
         """Note an upstream's event that goes out as it came."""
         self._lacks_lf = event.raw.endswith(b"\r\n\r")
         self._ids = self._ids or event.has_id
+
+    def passed_all(self, events: Sequence[SseEvent]) -> None:
+        """Note several of them."""
+        self._lacks_lf = events[-1].raw.endswith(b"\r\n\r")
+        self._ids = self._ids or any(event.has_id for event in events)
 
     def event(self, chunk: JsonObject) -> bytes:
         """Write an event of ours behind what went out.

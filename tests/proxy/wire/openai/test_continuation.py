@@ -21,6 +21,11 @@ class Words(AnswerContinuation):
     def __init__(self) -> None:
         super().__init__(request(include_usage=True), Shown(Envelope("words", "made", "m")))
 
+    def first(self, event: SseEvent, decoded: Decoded) -> bytes:
+        self._out.passed(event)
+        self._shown.hear(decoded)
+        return event.raw
+
     def _prose(
         self, choice: JsonObject, _envelope: JsonObject, decoded: Decoded
     ) -> JsonObject | None:
