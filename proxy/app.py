@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from proxy.config import Settings
 from proxy.drain import Drain
@@ -78,22 +78,7 @@ def create_app(
                 await stack.enter_async_context(resource)
             yield
 
-    app = App(
-        title="ttsr-proxy",
-        lifespan=lifespan,
-        redirect_slashes=False,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        # What passes here is nobody's but the user's; nothing is exported anywhere.
-        telemetry={
-            "tracing": False,
-            "metrics": False,
-            "logs": False,
-            "operation_spans": False,
-            "auto_configure": False,
-        },
-    )
+    app = _bare(lifespan)
     app.state.drain = drain
     _add_probes(app, ready or {})
     answered = [_HEALTH, _READY]
@@ -113,6 +98,25 @@ def create_app(
     app.forwarding = Gate(forwarding, trust)
     app.answered = frozenset(map(_first_segment, answered))
     return app
+
+
+def _bare(lifespan: Lifespan[FastAPI]) -> App:
+    return App(
+        title="ttsr-proxy",
+        lifespan=lifespan,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        # What passes here is nobody's but the user's; nothing is exported anywhere.
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "auto_configure": False,
+        },
+    )
 
 
 def _add_probes(app: FastAPI, checks: Mapping[str, ReadyCheck]) -> None:

@@ -115,15 +115,14 @@ class Exchange:
         """The searches that a step asked for were run: the attempt can be brought to its end."""
         step = Step()
         held = b"".join(each.event.raw for each in self._backlog)
-
-        def decide() -> None:
-            self._execute(self.turn.checked(results, now), step)
-            self._finish(step, broken=self._ending)
-
-        self._guard(decide, step)
+        self._guard(lambda: self._decide(results, now, step), step)
         if step.fault and self._is_document:
             return Step(complete=True, last=held, fault=step.fault)
         return step
+
+    def _decide(self, results: Sequence[StructureResult], now: float, step: Step) -> None:
+        self._execute(self.turn.checked(results, now), step)
+        self._finish(step, broken=self._ending)
 
     def tick(self, now: float) -> Step:
         """Time has passed without bytes."""
@@ -132,7 +131,7 @@ class Exchange:
         return step
 
     def settle(self, now: float) -> Step:
-        """The upstream said why it finished and then fell silent: take that for the end."""
+        """The upstream said why it finished and fell silent: take that for the end."""
         return self._over((), now, broken=False)
 
     def give_up(self) -> Step:
@@ -217,7 +216,6 @@ class Exchange:
         self._withheld = False  # its calls stay here for good
         self._ending = False  # how its connection ended, while structures are searched
         self._said = ""  # what we said ourselves in their place
-        self._usage: Mapping[str, int] | None = None
         self.usage.append(None)
 
     @property

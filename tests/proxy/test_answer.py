@@ -147,7 +147,7 @@ async def test_turn_that_leaves_nothing_stores_nothing() -> None:
 
 async def test_last_event_waits_for_the_ledger() -> None:
     """Read your own write: the end is sent once the splice would be found."""
-    turned = Turned(opening(INTERRUPTED, events("B")))
+    turned = Turned(opening(INTERRUPTED, events("B")), patience=Patience(ledger_write=60))
     turned.ledger.gate = anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(turned.run)
