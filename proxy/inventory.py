@@ -16,7 +16,7 @@ from proxy.gate import trust_of
 from proxy.workspace import WorkspaceOptions, Workspaces
 from rules_engine.frontmatter import parse_rule
 from rules_engine.problems import Code, Problem, Severity
-from rules_engine.rule import Bucket, InterruptMode, Rule
+from rules_engine.rule import Bucket, InterruptMode, Origin, Rule
 from rules_engine.ruleset import ListedRule, Reason, RuleSet, RuleSetOptions, build
 from rules_engine.scope import ScopeToken
 
@@ -57,6 +57,11 @@ class Entry:
     rule: Rule | None
     mode: InterruptMode | None
     problems: tuple[Problem, ...]
+
+    @property
+    def bundled(self) -> bool:
+        """Whether the rule comes with the proxy."""
+        return self.rule is not None and self.rule.origin is Origin.BUILTIN
 
     @property
     def state(self) -> State:
@@ -125,7 +130,7 @@ async def _ruleset(settings: Settings, agent: str, home: Path) -> RuleSet:
         home=home,
         dsh_home=dsh_home(),
     )
-    workspaces = Workspaces(replace(options, rules_timeout=_PATIENCE))
+    workspaces = Workspaces(replace(options, rules_timeout=_PATIENCE, logs_problems=False))
     try:
         return await workspaces.ruleset(role=agent)
     finally:

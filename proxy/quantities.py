@@ -1,4 +1,4 @@
-"""Sizes (`64MiB`) and durations (`30d`) as people write them; pure."""
+"""Sizes (`64MiB`), durations (`30d`) and counts (`2 errors`) as people write them; pure."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ _UNITS_OF_TIME = {
     "w": 604800.0,
 }
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+def how_many(number: int, noun: str) -> str:
+    """Say how many there are: `1 error`, `2 errors`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def size(value: object) -> object:

@@ -9,7 +9,6 @@ from typing import Any
 from proxy.inventory import Entry
 from proxy.masking import single_line
 from proxy.trial import Output
-from rules_engine.rule import Origin
 
 _SHOWN = 80
 
@@ -71,7 +70,7 @@ class Verdict:
     @property
     def bundled(self) -> bool:
         """Whether the rule came with the proxy."""
-        return self.entry.rule is not None and self.entry.rule.origin is Origin.BUILTIN
+        return self.entry.bundled
 
     @property
     def stopped_by(self) -> Gate | None:

@@ -20,6 +20,7 @@ from proxy.disk import DiskTree, Mark, has_changed
 from proxy.errors import ConfigError, OurFault
 from proxy.foundry import Foundry, settle
 from proxy.places import Places, lies_in, real_path, repository
+from proxy.quantities import how_many
 from proxy.scanner_cache import ScannerCache, complete
 from proxy.settings_file import SettingsFile
 from rules_engine.discovery import Roots, discover
@@ -50,6 +51,7 @@ class WorkspaceOptions:
     `workspaces`: directories that a request may name, with what lies below them; on a loopback
     bind the user's own directories too. `rules_timeout` and `poll` in seconds: how long a
     request waits for its rules, and how often files are looked at for changes at most.
+    `logs_problems`: False where whoever asks shows the problems of rule files himself.
     """
 
     workspace: Path
@@ -64,6 +66,7 @@ class WorkspaceOptions:
     builtins: Path | None = BUILTINS
     rules_timeout: float = 5.0
     poll: float = 0.5
+    logs_problems: bool = True
 
     @property
     def places(self) -> Places:
@@ -243,9 +246,10 @@ class Workspaces:
         found = None if done.cancelled() else done.result()
         if found is None or found.options != self._options:
             return
-        before = self._held.get(key)
-        if before is None or before.ruleset.problems != found.ruleset.problems:
-            _tell(key[0], found.ruleset.problems)
+        before, problems = self._held.get(key), found.ruleset.problems
+        new = before is None or before.ruleset.problems != problems
+        if new and self._options.logs_problems:
+            _tell(key[0], problems)
         self._held[key] = found
         self._held.move_to_end(key)
         while len(self._held) > MOST_LIVE:
@@ -362,11 +366,10 @@ def _tell(directory: str, problems: Iterable[Problem]) -> None:
     )
     if errors or warnings:
         _log.warning(
-            "the rule files of %s have %d errors and %d warnings, see `ttsr lint` or /audit; "
-            "the first: %s",
+            "the rule files of %s have %s and %s, see `ttsr lint` or /audit; the first: %s",
             _tail(directory),
-            len(errors),
-            len(warnings),
+            how_many(len(errors), "error"),
+            how_many(len(warnings), "warning"),
             (*errors, *warnings)[0].render(),
         )
 

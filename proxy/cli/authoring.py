@@ -50,7 +50,7 @@ def new(  # noqa: PLR0917 - one parameter a flag
     ] = None,
     convention: Annotated[
         Convention | None,
-        typer.Option(help="Where the file goes; the convention in use where left out."),
+        typer.Option(help="Where the file goes; left out, omp where it has rules, else dsh."),
     ] = None,
     workspace: Workspace = None,
     config: Config = None,
@@ -131,7 +131,10 @@ def _tell_new(path: Path, draft: Draft, *, as_json: bool) -> None:
 def migrate(  # noqa: PLR0917 - one parameter a flag
     from_convention: Annotated[
         Convention | None,
-        typer.Option(help="Where rules are; the convention in use where left out."),
+        typer.Option(
+            help="Where rules are; left out, the other one than --to-convention, "
+            "else the one in use."
+        ),
     ] = None,
     to_convention: Annotated[
         Convention | None, typer.Option(help="Where they go; left out, it stays as it is.")

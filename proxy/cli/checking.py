@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 import typer
@@ -30,9 +31,9 @@ from proxy.cli.options import (
 from proxy.config import Settings
 from proxy.inventory import Inventory
 from proxy.places import lies_in, real_path
-from proxy.quantities import size
+from proxy.quantities import how_many, size
 from proxy.sarif import github, message, sarif
-from proxy.scan import FileReport, ScanOptions, ScanReport
+from proxy.scan import FileReport, ScanOptions, ScanReport, Skipped
 from proxy.snippet import Given
 from proxy.snippet import take as take_snippet
 from proxy.trial import Ground
@@ -41,6 +42,15 @@ from proxy.verdict import fields as verdict_fields
 from rules_engine.scope import Surface
 
 Format = Literal["text", "json", "sarif", "github"]
+
+_SKIPPED: Mapping[Skipped, str] = MappingProxyType(
+    {
+        "binary": "binary",
+        "large": "too large",
+        "unreadable": "unreadable",
+        "noRelevantRules": "without a rule for such files",
+    }
+)
 
 
 def try_output(  # noqa: PLR0917 - one parameter a flag
@@ -133,7 +143,7 @@ def _print_verdict(out: Console, verdict: Verdict, *, full: bool) -> None:
         out.print(Text(f"    passed {gate.name}: {gate.says}"), soft_wrap=True)
     if full and verdict.held:
         held = verdict.held
-        where = f" behind the first {held.released}" if held.released is not None else ""
+        where = f" behind the first {held.released}" if held.released else ""
         says = f"    held: {held.characters} characters{where}; {held.says}"
         out.print(Text(says), soft_wrap=True)
 
@@ -147,9 +157,7 @@ def scan(  # noqa: PLR0917 - one parameter a flag
     config: Config = None,
     form: Annotated[
         Format,
-        typer.Option(
-            "--format", help="text, json, sarif, or github: annotations of a workflow's run."
-        ),
+        typer.Option("--format", help="What to print; github: annotations of a workflow's run."),
     ] = "text",
     max_bytes: Annotated[
         str, typer.Option(help="Larger files are skipped, such as 5MiB; 0 for no limit.")
@@ -228,17 +236,20 @@ def _print_text(report: ScanReport, *, verbose: bool) -> None:
             out.print(line, soft_wrap=True)
     for file in report.files if verbose else ():
         if file.skipped:
-            out.print(Text(f"{file.path}: skipped, {file.skipped}", "dim"), soft_wrap=True)
+            out.print(
+                Text(f"{file.path}: skipped, {_SKIPPED[file.skipped]}", "dim"), soft_wrap=True
+            )
     out.print(_summary(report.files, report), soft_wrap=True)
 
 
 def _summary(files: Sequence[FileReport], report: ScanReport) -> str:
     told = scanning.fields(report)["summary"]
-    skipped = ", ".join(f"{count} {why}" for why, count in told["skipped"].items() if count)
+    reasons = told["skipped"].items()
+    skipped = ", ".join(f"{count} {_SKIPPED[why]}" for why, count in reasons if count)
     return (
-        f"{told['totalMatches']} violations in {told['matchedFiles']} of {len(files)} files, "
-        f"{told['evaluatedRules']} rules, {told['skippedFiles']} files skipped"
-        + (f" ({skipped})" if skipped else "")
+        f"{how_many(told['totalMatches'], 'violation')} in {told['matchedFiles']} of "
+        f"{how_many(len(files), 'file')}, {how_many(told['evaluatedRules'], 'rule')}, "
+        f"{how_many(told['skippedFiles'], 'file')} skipped" + (f" ({skipped})" if skipped else "")
     )
 
 
@@ -250,6 +261,5 @@ def _warn(found: Inventory, report: ScanReport) -> None:
         )
     errors = inventory.counted(found.problems)["errors"]
     if errors:
-        typer.echo(
-            f"warning: {errors} errors in rule files, so rules may be missing: ttsr lint", err=True
-        )
+        told = how_many(errors, "error")
+        typer.echo(f"warning: {told} in rule files, so rules may be missing: ttsr lint", err=True)

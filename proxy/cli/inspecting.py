@@ -27,8 +27,9 @@ from proxy.cli.options import (
 )
 from proxy.errors import CannotRun
 from proxy.inventory import Entry, Inventory, Wanted, fields, problem_fields, why
+from proxy.quantities import how_many
 from rules_engine import rulebook
-from rules_engine.problems import Problem, Severity
+from rules_engine.problems import Severity
 from rules_engine.rule import Bucket
 from rules_engine.ruleset import Reason
 
@@ -101,10 +102,8 @@ def _print_list(entries: Sequence[Entry], found: Inventory) -> None:
         typer.echo("No rule matches." if found.entries else "There are no rules here.")
     told = inventory.counted(found.problems)
     if told["errors"] or told["warnings"]:
-        typer.echo(
-            f"{told['errors']} errors and {told['warnings']} warnings in rule files: ttsr lint",
-            err=True,
-        )
+        errors, warnings = how_many(told["errors"], "error"), how_many(told["warnings"], "warning")
+        typer.echo(f"{errors} and {warnings} in rule files: ttsr lint", err=True)
 
 
 def show(
@@ -143,22 +142,26 @@ def lint(
 ) -> None:
     """Tell every problem of every rule file. Status 1: there is an error."""
     with reporting(as_json=as_json):
-        problems = inventory.take(settings_of(workspace, config), agent).problems
-    told = inventory.counted(problems)
+        found = inventory.take(settings_of(workspace, config), agent)
+    told = inventory.counted(found.problems)
     if as_json:
-        listed = [problem_fields(problem) for problem in problems]
+        listed = [problem_fields(problem) for problem in found.problems]
         document({"problems": listed, "summary": told})
     else:
-        _print_problems(problems, told)
+        _print_problems(found)
     failed = told["errors"] or (strict and told["warnings"])
     raise typer.Exit(VIOLATIONS if failed else CLEAN)
 
 
-def _print_problems(problems: Sequence[Problem], told: Mapping[str, int]) -> None:
+def _print_problems(found: Inventory) -> None:
+    """Tell the problems, and how many files were read, bundled ones apart: perhaps none."""
     out = console()
-    for problem in problems:
+    for problem in found.problems:
         out.print(Text(problem.render(), _COLOURS[problem.severity]), soft_wrap=True)
-    typer.echo(", ".join(f"{count} {what}" for what, count in told.items()))
+    told = inventory.counted(found.problems)
+    counts = ", ".join(how_many(told[f"{severity}s"], severity) for severity in Severity)
+    own = len({entry.path for entry in found.entries if not entry.bundled})
+    typer.echo(f"{counts} in {how_many(own, 'rule file')}")
 
 
 def prompt(

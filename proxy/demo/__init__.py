@@ -79,7 +79,7 @@ class _Agent:
             await self._request(number, asked)
         hits = (await self.http.get("/audit/hits")).json()["hits"]
         self.say(report.audit(hits[::-1]))
-        self.say("\nThe same rules, your own agent: ttsr serve --upstream URL")
+        self.say("\nYour own rules, your own agent: ttsr serve --upstream URL")
 
     async def _request(self, number: int, asked: Asked) -> None:
         self.say(report.request(number, asked.words, result=number > 1))

@@ -45,6 +45,15 @@ def test_reasons_are_those_of_the_rule_set(tmp_path: Path) -> None:
     assert reasons(found) == {"a": "disabled", "b": "no-trigger", "c": "invalid"}
 
 
+def test_problems_are_told_by_whoever_asked(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log is quiet: what a command shows would stand on the terminal twice."""
+    put(tmp_path, broken=rule_text("x", condition="a("))
+    assert taken(tmp_path).problems
+    assert not caplog.records
+
+
 def test_rule_whose_globs_match_nothing_is_off_and_says_why(tmp_path: Path) -> None:
     """`--why` names the glob; a rule with one glob that can match is in force."""
     put(

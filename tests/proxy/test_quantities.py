@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.quantities import duration, size
+from proxy.quantities import duration, how_many, size
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,9 @@ def test_an_unknown_unit_is_refused(read: object, text: str) -> None:
     assert callable(read)
     with pytest.raises(ValueError, match=" or "):
         read(text)
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
+def test_a_count_is_said_with_its_noun(number: int, said: str) -> None:
+    """One is singular, none is not."""
+    assert how_many(number, "rule") == said

@@ -189,7 +189,7 @@ async def test_faults_of_rule_files_are_logged_once(
     for clock.now in (0, 2):
         await workspaces.ruleset()
     (told,) = (record.getMessage() for record in caplog.records)
-    assert "project have 1 errors and 0 warnings" in told
+    assert "project have 1 error and 0 warnings" in told
     assert "error[bad-pattern]" in told
     write(project, "b")
     clock.now = 4

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
+from typing import Literal, get_args, get_origin
 
 import typer
 from typer.main import get_command
@@ -43,12 +45,28 @@ def _row(parameter: object) -> str:
     variables = getattr(parameter, "envvar", None) or ()
     variables = [variables] if isinstance(variables, str) else variables
     also = " or ".join(f"`{variable}`" for variable in variables)
+    more = f"{_choices(parameter)}{_default(parameter)}{f' Also {also}.' if also else ''}"
     if isinstance(parameter, typer.core.TyperOption):
         name = ", ".join(f"`{each}`" for each in (*parameter.opts, *parameter.secondary_opts))
     else:
         assert isinstance(parameter, typer.core.TyperArgument)
         name = f"`{(parameter.name or '').upper()}`"
-    return f"| {name} | {meant}{f' Also {also}.' if also else ''} |"
+    return f"| {name} | {meant}{more} |"
+
+
+def _choices(parameter: object) -> str:
+    """The words that it takes, where they are not any."""
+    annotation = parameter.type_descriptor.annotation  # type: ignore[attr-defined]
+    words = get_args(annotation) if get_origin(annotation) is Literal else ()
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        words = tuple(member.value for member in annotation)
+    return f" One of {', '.join(f'`{word}`' for word in words)}." if words else ""
+
+
+def _default(parameter: object) -> str:
+    """What counts without it, where that is a word; a switch is off, and a path is here."""
+    default = getattr(parameter, "default", None)
+    return f" By default `{default}`." if isinstance(default, str) else ""
 
 
 if __name__ == "__main__":

@@ -134,6 +134,7 @@ def test_text_report_is_for_people(project: Project) -> None:
     assert "✗ words (.omp/rules/words.md): interrupt\n" in out
     assert "passed trigger: condition `FORBIDDEN` at line 2, column 9: FORBIDDEN\n" in out
     assert "held: 9 characters behind the first 11; the output is cut after 20 characters" in out
+    assert "held: 9 characters; " in project.run("test", "FORBIDDEN, no?").out
     assert "· any (.omp/rules/any.md): stopped at scope: none of" not in out
     assert "stopped at globs: none of `*.ts` matches, since text has no path here" in out
 
@@ -291,7 +292,8 @@ def test_scan_for_people_is_a_line_a_violation(sources: Project) -> None:
     assert "src/a.ts:2:6: any: No any  : any\n" in out
     assert "logo.ts: skipped, binary\n" in out
     assert out.endswith(
-        "2 violations in 2 of 7 files, 1 rules, 4 files skipped (1 binary, 3 noRelevantRules)\n"
+        "2 violations in 2 of 7 files, 1 rule, 4 files skipped "
+        "(1 binary, 3 without a rule for such files)\n"
     )
 
 
@@ -305,7 +307,7 @@ def test_scan_honours_gitignore(sources: Project) -> None:
 def test_scan_warns_of_rules_that_are_broken(sources: Project) -> None:
     """A clean result may be owed to them."""
     sources.rules(bad=rule_text("No.", condition="foo("))
-    assert "1 errors in rule files" in sources.run("scan", sources.root).err
+    assert "1 error in rule files" in sources.run("scan", sources.root).err
 
 
 @pytest.mark.parametrize("written", ["many", "-1", "5 apples"])
