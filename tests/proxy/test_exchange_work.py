@@ -1,0 +1,89 @@
+"""What one event of a stream costs, in counted work: the same on every machine, so it is a limit.
+
+Counted are calls of functions, in Python and in C, by the exchange and all that it uses.
+A limit stands some 15 % above what the work is now.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+import pytest
+
+from proxy.exchange import Exchange
+from rules_engine.policy import ReleaseMode, TurnOptions
+from rules_engine.ruleset import RuleSet
+from rules_engine.turn import Turn
+from tests.support.chat import events
+from tests.support.exchanges import exchange_of
+from tests.support.rules import rule_text, ruleset, turn_of
+
+EVENTS = 600
+
+
+class Calls:
+    """A profiler that counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, _frame: FrameType, event: str, _called: object) -> None:
+        self.count += event in ("call", "c_call")
+
+
+def rules(mode: str) -> RuleSet:
+    """Forty rules on text, none of which hits or begins in the answers below."""
+    names = (f"zz{number:02}q" for number in range(40))
+    scanned = ruleset(
+        **{name: rule_text(condition=name, scope="text", interruptMode=mode) for name in names}
+    )
+    assert scanned.matcher is not None
+    scanned.matcher.adopt(scanned.matcher.compile())
+    return scanned
+
+
+RULES = {"none": ruleset(), "never": rules("never"), "always": rules("always")}
+
+
+def turn(mode: str, release: ReleaseMode = ReleaseMode.SAFE) -> Turn:
+    return turn_of(RULES[mode], TurnOptions(release=release))
+
+
+def reads(length: int, batch: int) -> list[bytes]:
+    """An answer's events, so many to a read; the first few, which are looked at, left out."""
+    pieces = events(*["the next one "] * length)
+    return [b"".join(pieces[at : at + batch]) for at in range(0, len(pieces), batch)]
+
+
+def calls_an_event(exchange: Exchange, given: Sequence[bytes], batch: int) -> float:
+    """Play the reads; what a settled stream costs an event, and that all of it went out."""
+    warm = len(given) // 3
+    for data in given[:warm]:
+        exchange.read(data, 0.0)
+    calls, sent = Calls(), 0
+    sys.setprofile(calls)
+    for data in given[warm:]:
+        sent += len(exchange.read(data, 0.0).send)
+    sys.setprofile(None)
+    assert sent >= sum(map(len, given[warm:])) - len(given[0])
+    return calls.count / (batch * (len(given) - warm))
+
+
+@pytest.mark.parametrize(
+    ("mode", "batch", "limit"),
+    [("none", 1, 38), ("none", 30, 24), ("never", 1, 117), ("never", 30, 44), ("always", 1, 146),
+     ("always", 30, 57)],
+)  # fmt: skip
+def test_an_event_of_text_takes_so_many_calls(mode: str, batch: int, limit: float) -> None:
+    """One event a read, as a model writes them, and thirty a read, as a burst brings them."""
+    assert calls_an_event(exchange_of(turn(mode)), reads(EVENTS, batch), batch) <= limit
+
+
+def test_the_cost_of_an_event_does_not_grow_with_the_stream() -> None:
+    """Ten times the events, the same calls for each."""
+    for mode in RULES:
+        short = calls_an_event(exchange_of(turn(mode)), reads(300, 1), 1)
+        long = calls_an_event(exchange_of(turn(mode)), reads(3000, 1), 1)
+        assert long <= 1.05 * short + 1, mode
