@@ -143,6 +143,7 @@ class Exchange:
         left, self._unread = self._unread, ()
         for event in left:
             self._unwatched(event, step)
+        step.last += self._sse.rest() if step.complete and self.passes_on else b""
         return step
 
     def reissued(self, now: float) -> None:
@@ -469,8 +470,7 @@ class Exchange:
         step.send += step.last
         step.last, step.complete = b"", False
         self._watching = self._ended = False
-        for held in self._backlog:
-            step.send += self._passed(held.event, held.decoded)
+        step.send += b"".join(self._passed(each.event, each.decoded) for each in self._backlog)
         self._backlog.clear()
         if self._done:
             self._end_unwatched(step)

@@ -16,7 +16,14 @@ from rules_engine.scope import Surface
 from tests.support.attempts import DONE, USAGE, chunk, tool, wire
 from tests.support.attempts import attempts as odd_attempts
 from tests.support.chunks import at_offsets
-from tests.support.exchanges import exchange_of, message_of, rendered, serve
+from tests.support.exchanges import (
+    Reads,
+    Served,
+    exchange_of,
+    message_of,
+    rendered,
+    serve,
+)
 from tests.support.grammar import check_stream
 from tests.support.random_turns import BROAD, Run, Wanted, answers, rule_set, rules
 from tests.support.rules import turn_of
@@ -91,6 +98,35 @@ def test_any_cutting_into_reads_gives_the_same_turn(
     assert served.seen == whole.seen
     assert rendered(served.exchange) == rendered(whole.exchange)
     assert served.exchange.turn.attempts == whole.exchange.turn.attempts
+
+
+@given(
+    rules(),
+    SCRIPTS,
+    RELEASES,
+    st.integers(100, 3000),
+    st.lists(st.integers(1, 3000), max_size=30),
+)
+def test_where_rules_end_does_not_depend_on_the_cutting(
+    wanted: list[Wanted],
+    script: Script,
+    release: ReleaseMode,
+    held_limit: int,
+    offsets: list[int],
+) -> None:
+    """Where more is held than may, the rest passes, with what came behind it in the same read."""
+    bodies = [body.replace(b"\n", b"\r\n") + b"no line end" for body in bodies_of(script)]
+    ruleset = rule_set(wanted)
+
+    def served(reads: Reads | None) -> Served:
+        turn = turn_of(ruleset, TurnOptions(release=release))
+        return serve(exchange_of(turn, held_limit=held_limit), bodies, reads)
+
+    whole, singly = served(None), served(lambda body: at_offsets(body, range(len(body))))
+    some = served(lambda body: at_offsets(body, offsets))
+    assert whole.got == singly.got == some.got
+    assert whole.seen == singly.seen == some.seen
+    assert rendered(whole.exchange) == rendered(singly.exchange) == rendered(some.exchange)
 
 
 @given(odd_attempts(), RELEASES, st.sampled_from(list(InterruptMode)))
