@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from proxy.agents import ANY_AGENT, Agent, HeaderMark
@@ -168,13 +169,18 @@ def _score(
 
 def _any(headers: Mapping[str, str], marks: Iterable[HeaderMark]) -> bool:
     return any(
-        mark.name in headers and re.search(mark.pattern, headers[mark.name], re.IGNORECASE)
-        for mark in marks
+        mark.name in headers and _blind(mark.pattern).search(headers[mark.name]) for mark in marks
     )
 
 
 def _finds(patterns: Iterable[str], text: str) -> bool:
-    return any(re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
+    return any(_blind(pattern).search(text) for pattern in patterns)
+
+
+@cache
+def _blind(pattern: str) -> re.Pattern[str]:
+    """Compile an agent's pattern, blind to case; there are as many as the agents' files hold."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def role_of(

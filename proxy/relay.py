@@ -328,6 +328,8 @@ def _remarks(found: _Found) -> list[str]:
 
 def _delivered(rules: RuleSet, delivered: Mapping[Delivery, int]) -> Mapping[str, int]:
     """Ages by rule name; what an edited rule said before does not count for it."""
+    if not delivered:
+        return {}
     ages = {}
     for live in rules.live:
         age = delivered.get(Delivery(live.rule.name, live.rule.body_hash))

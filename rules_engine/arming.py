@@ -32,6 +32,24 @@ class Arming:
         observe: bool,
     ) -> Arming:
         """Arm a turn. `delivered`: as `policy.allows` takes it; `observe`: nothing is stopped."""
+        key = (cls, refusal, observe)
+        known = None if delivered else ruleset.memo.get(key)
+        if isinstance(known, cls):
+            return known
+        made = cls._made(ruleset, delivered, refusal, observe=observe)
+        if not delivered:
+            ruleset.memo[key] = made
+        return made
+
+    @classmethod
+    def _made(
+        cls,
+        ruleset: RuleSet,
+        delivered: Mapping[str, int],
+        refusal: ToolRefusal,
+        *,
+        observe: bool,
+    ) -> Arming:
         allowed = frozenset(live.rule.name for live in ruleset.live if allows(live, delivered))
         spent_too = refusal is ToolRefusal.ALWAYS and not observe
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -105,6 +105,7 @@ class RuleSet:
 
     `matcher`: what finds candidates among all their patterns; None for windows to make one.
     `version` is the same for the same rules and options, wherever it is computed.
+    `memo`: what follows from the rules alone, by what it is; made once for all turns.
     """
 
     version: str
@@ -112,6 +113,9 @@ class RuleSet:
     listed: tuple[ListedRule, ...]
     problems: tuple[Problem, ...]
     matcher: Matcher | None = field(default=None, compare=False, repr=False)
+    memo: dict[Hashable, object] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
