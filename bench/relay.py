@@ -48,7 +48,7 @@ FULL = Plan(
     text=Load(streams=20, events=300, delay=10, place=1),
     closes=Load(at_once=2, streams=100, events=50, delay=10, violate=5),
     interrupts=Load(seconds=2, events=20, violate=5),
-    idle=Load(at_once=1000, streams=1000, events=100, delay=5000, limit=300),
+    idle=Load(at_once=1000, streams=1000, events=100, delay=5000, limit=120),
 )
 # Enough to see that everything runs; its figures mean nothing.
 QUICK = Plan(
