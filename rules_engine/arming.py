@@ -36,23 +36,9 @@ class Arming:
         known = None if delivered else ruleset.memo.get(key)
         if isinstance(known, cls):
             return known
-        made = cls._made(ruleset, delivered, refusal, observe=observe)
-        if not delivered:
-            ruleset.memo[key] = made
-        return made
-
-    @classmethod
-    def _made(
-        cls,
-        ruleset: RuleSet,
-        delivered: Mapping[str, int],
-        refusal: ToolRefusal,
-        *,
-        observe: bool,
-    ) -> Arming:
         allowed = frozenset(live.rule.name for live in ruleset.live if allows(live, delivered))
         spent_too = refusal is ToolRefusal.ALWAYS and not observe
-        return cls(
+        made = cls(
             tuple(live for live in ruleset.live if live.rule.name in allowed and live.prose),
             tuple(
                 live
@@ -62,6 +48,9 @@ class Arming:
             ),
             allowed,
         )
+        if not delivered:
+            ruleset.memo[key] = made
+        return made
 
     @property
     def idle(self) -> bool:

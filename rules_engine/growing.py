@@ -48,3 +48,19 @@ class GrowingText:
         joined += "".join(self._late)
         self._joined = joined
         self._late.clear()
+
+
+class OnText:
+    """What follows a text that grows."""
+
+    _text: GrowingText
+
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        return self._text.whole
+
+    @property
+    def length(self) -> int:
+        """Characters of it so far."""
+        return self._text.length

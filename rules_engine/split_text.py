@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.families import EditsInProse, ToolFamily
-from rules_engine.growing import GrowingText
+from rules_engine.growing import GrowingText, OnText
 from rules_engine.prose import Closed, Inside, Opened, Part, Plain, Splitter, openings
 from rules_engine.ruleset import LiveRule
 from rules_engine.structures import StructureJob
@@ -85,7 +85,7 @@ class _Edit:
     inside: int
 
 
-class SplitText:
+class SplitText(OnText):
     """Stands where a `Window` on the text would; `window` watches what is prose of it.
 
     `watch` makes the watch of one edit, given what reads it.
@@ -109,16 +109,6 @@ class SplitText:
         self._edits: list[_Edit] = []
         # Of an edit that names no file.
         self._path: tuple[str, ...] = (edits.path,) if edits.path else ()
-
-    @property
-    def text(self) -> str:
-        """All of it so far."""
-        return self._text.whole
-
-    @property
-    def length(self) -> int:
-        """Characters of it so far."""
-        return self._text.length
 
     def feed(self, piece: str) -> Sequence[Found | EditFound]:
         """Read on; what became certain, in the order of the text."""

@@ -18,7 +18,7 @@ from itertools import chain
 
 from rules_engine.automaton import Marks
 from rules_engine.bunches import Bunch
-from rules_engine.growing import GrowingText
+from rules_engine.growing import GrowingText, OnText
 from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
 from rules_engine.progress import FREE, PATIENCE, Progress
@@ -43,7 +43,7 @@ class Found:
     at_end: bool = False
 
 
-class Window:
+class Window(OnText):
     """One growing text under a fixed set of rules; each rule hits at most once.
 
     `prefix`: text of earlier attempts in front of this one's. Matches wholly inside it do not
@@ -87,16 +87,6 @@ class Window:
         self._alone = set(self._always & roster.bunched.keys())
         if prefix:
             self._settle(prefix)
-
-    @property
-    def text(self) -> str:
-        """All of it so far."""
-        return self._text.whole
-
-    @property
-    def length(self) -> int:
-        """Characters of it so far."""
-        return self._text.length
 
     def feed(self, piece: str) -> tuple[Found, ...]:
         """Append `piece`; returns what became certain, in the order of the rules."""
