@@ -196,7 +196,10 @@ class Upstream:
             if not isinstance(body, bytes):
                 raise stale.fault from None
         # RFC 9112 section 9.3.1: the upstream closed an idle connection just as we reused it.
-        return await self._send(method, path, query, headers, body)
+        try:
+            return await self._send(method, path, query, headers, body)
+        except _StaleConnection as stale:  # another such; nothing is sent a third time
+            raise stale.fault from None
 
     async def see_through(self, work: Coroutine[Any, Any, None]) -> None:
         """Wait for `work`, which goes on to its end even if the waiting is cancelled."""

@@ -20,7 +20,7 @@ from proxy.errors import (
 )
 from proxy.upstream import Upstream, UpstreamResponse
 from tests.support.packing import PACKED_BY
-from tests.support.upstream import Reply, ScriptedUpstream, document
+from tests.support.upstream import Reply, Request, ScriptedUpstream, document
 
 pytestmark = pytest.mark.anyio
 
@@ -181,6 +181,31 @@ async def test_a_stale_connection_is_replaced(upstream: ScriptedUpstream, client
     response = await second
     assert await read(response) == b'{"n": 2}'
     await response.aclose()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_stale_connections_in_a_row_are_a_break(
+    upstream: ScriptedUpstream, client: Upstream, method: str
+) -> None:
+    """As after a restart of the upstream: a fault that is told, and not a third request."""
+    gate = asyncio.Event()
+    upstream.answer = lambda _: document({}, gates={-1: gate})
+    opened = [asyncio.ensure_future(client.open(method, b"/models", b"", [])) for _ in range(3)]
+    await upstream.exchange(2)
+    gate.set()
+    for response in await asyncio.gather(*opened):
+        await read(response)
+        await response.aclose()
+    asked: list[Request] = []
+
+    def close(request: Request) -> Reply:
+        asked.append(request)
+        raise ConnectionResetError
+
+    upstream.answer = close
+    with pytest.raises(UpstreamBroken, match="before it answered"):
+        await client.open(method, b"/models", b"", [])
+    assert len(asked) == 2
 
 
 async def test_raw_bytes_and_decoded_bytes_of_a_compressed_answer(
