@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.decisions import Hit
 from rules_engine.events import (
+    OpenCharacter,
     TextDelta,
     ThinkingDelta,
     ToolArguments,
@@ -79,6 +80,7 @@ class Attempt:
         self.held = HeldEvents()
         self.calls: dict[tuple[int, int], CallWatch] = {}
         self.sealed = False
+        self._open = False  # the newest piece of prose ends within a character
         self._closed = False
         self._armed = armed
         self._families = families
@@ -98,7 +100,10 @@ class Attempt:
                 located = self.feed_text(choice, text)
             case ThinkingDelta(choice, text, sealed):
                 self.sealed = self.sealed or sealed
+                self._open = False
                 located = self._prose_hits(Surface.THINKING, choice, text)
+            case OpenCharacter():
+                self._open = bool(self._armed.holding)
             case ToolOpened(choice, call, _, freeform):
                 self.calls[choice, call] = self._watch(freeform=freeform)
             case ToolNamed(choice, call, name):
@@ -114,6 +119,7 @@ class Attempt:
 
     def feed_text(self, choice: int, text: str) -> Sequence[Located]:
         """Hits that more of a choice's text decides, in order of arrival."""
+        self._open = False
         return self._prose_hits(Surface.TEXT, choice, text)
 
     def close(self) -> Sequence[Located]:
@@ -201,6 +207,7 @@ class Attempt:
             self._length(Surface.THINKING),
             calls,
             locked,
+            self._open,
         )
 
     def pass_prose(self) -> None:

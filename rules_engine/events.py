@@ -30,6 +30,13 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenCharacter:
+    """The event ends within a character of prose: a surrogate half, whose other one is to come."""
+
+    choice: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOpened:
     """A call appeared. `id` is the upstream's own, None where it sent none.
 
@@ -89,6 +96,7 @@ class Broken:
 TurnEvent = (
     TextDelta
     | ThinkingDelta
+    | OpenCharacter
     | ToolOpened
     | ToolNamed
     | ToolArguments

@@ -14,6 +14,7 @@ class Extent(NamedTuple):
     """How far the prose surfaces had come at the end of one wire event.
 
     `calls`: it carries pieces of tool calls. `locked`: it waits for the message's end.
+    `open`: it ends within a character, so it goes out with the next event or not at all.
     """
 
     ordinal: int
@@ -21,6 +22,7 @@ class Extent(NamedTuple):
     thinking: int
     calls: bool
     locked: bool
+    open: bool = False
 
 
 class HeldEvents:
@@ -51,13 +53,15 @@ class HeldEvents:
 
         `calls`: whether events with tool calls may go. Returns the last ordinal taken, if any.
         """
-        last = None
-        while self._queue:
-            head = self._queue[0]
+        count = 0
+        for number, head in enumerate(self._queue, 1):
             if head.locked or head.text > text or head.thinking > thinking:
                 break
             if head.calls and not calls:
                 break
+            count = count if head.open else number
+        last = None
+        for _ in range(count):
             last = self._take()
         return last
 

@@ -129,6 +129,31 @@ def test_where_rules_end_does_not_depend_on_the_cutting(
     assert rendered(whole.exchange) == rendered(singly.exchange) == rendered(some.exchange)
 
 
+@given(
+    st.sampled_from(["\U0001f600", "b", "\U0001f600b", "a", "[^a]b"]),
+    st.text(st.sampled_from("ab\U0001f600"), max_size=8),
+    st.sampled_from([ReleaseMode.SAFE, ReleaseMode.CUT]),
+    st.sampled_from(["content", "reasoning_content"]),
+    st.sampled_from([[], [b": ping\n\n"]]),
+)
+def test_no_half_of_a_character_is_left_of_a_cut_answer(
+    pattern: str, said: str, release: ReleaseMode, key: str, between: list[bytes]
+) -> None:
+    """Each half may come in an event of its own: both go out, or neither."""
+    halves = said.encode("utf-16-le", "surrogatepass")
+    units = [
+        halves[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(halves), 2)
+    ]
+    events = [part for unit in units for part in (chunk({key: unit}), *between)]
+    bodies = [wire(*events, chunk(finish="stop"), DONE), wire(chunk({"content": "c"}), DONE)]
+    rules_on = rule_set([Wanted((pattern,), "text thinking", InterruptMode.ALWAYS)])
+    served = serve(exchange_of(turn_of(rules_on, TurnOptions(release=release))), bodies)
+    message = message_of(served.got)
+    assert "\N{REPLACEMENT CHARACTER}" not in message.text + message.reasoning
+    if served.exchange.turn.attempts == 1:
+        assert served.got == bodies[0]
+
+
 @given(odd_attempts(), RELEASES, st.sampled_from(list(InterruptMode)))
 def test_answer_on_which_no_rule_acts_is_passed_byte_for_byte(
     chunks: list[Any], release: ReleaseMode, mode: InterruptMode

@@ -55,3 +55,14 @@ def test_release_oldest_never_lets_calls_or_locked_events_go() -> None:
     locked = HeldEvents()
     locked.append(Extent(0, 100, 0, calls=False, locked=True))
     assert locked.release_oldest(5, calls=True) is None
+
+
+def test_an_event_that_ends_within_a_character_goes_with_the_next_or_not_at_all() -> None:
+    """Half of it would be left where the next is withheld."""
+    held = HeldEvents()
+    held.append(Extent(0, 1, 0, calls=False, locked=False))
+    held.append(Extent(1, 2, 0, calls=False, locked=False, open=True))
+    assert held.release(9, 9, calls=True) == 0
+    held.append(Extent(2, 3, 0, calls=False, locked=False))
+    assert held.release(2, 9, calls=True) is None
+    assert held.release(3, 9, calls=True) == 2

@@ -20,7 +20,7 @@ from proxy.wire.chat.typed import read_piece
 from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, whole
 from proxy.wire.openai.decoder import AnswerDecoder
 from proxy.wire.openai.tolerant import write_json
-from rules_engine.events import FinishReason, TextDelta, ThinkingDelta, TurnEvent
+from rules_engine.events import FinishReason, OpenCharacter, TextDelta, ThinkingDelta, TurnEvent
 
 _NO_THOUGHT = Thought()
 
@@ -67,8 +67,8 @@ class _Choice:
         text = self._read_text(content)
         if self._split and text:
             inline, text = self._split.feed(text)
-            return self._prose(Thought(inline), text)
-        return self._prose(_NO_THOUGHT, text)
+            return [*self._prose(Thought(inline), text), *self._cut_off(text)]
+        return [*self._prose(_NO_THOUGHT, text), *self._cut_off(text)]
 
     def close(self) -> list[TurnEvent]:
         """Let out what was held back and close the calls."""
@@ -101,7 +101,13 @@ class _Choice:
             thinking += inline
         calls = self._read_calls(delta, complete=complete)
         self.silent &= not (thought.text or self.calls.slots)
-        return [*self._prose(Thought(thinking, thought.sealed), text), *calls]
+        prose = self._prose(Thought(thinking, thought.sealed), text)
+        return [*prose, *calls, *self._cut_off(text)]
+
+    def _cut_off(self, text: str) -> Sequence[OpenCharacter]:
+        """Tell where prose ends within a character; reasoning has ended where there is text."""
+        waits = self._text_joiner.waits or (self._thinking_joiner.waits and not text)
+        return (OpenCharacter(self.index),) if waits else ()
 
     def _new_thinking(self, text: str) -> str:
         if self._thinking_growth and text:

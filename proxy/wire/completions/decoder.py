@@ -9,7 +9,7 @@ from proxy.quirks import Profile
 from proxy.wire import AttemptMessage
 from proxy.wire.openai.channel import Growth, Joiner, whole
 from proxy.wire.openai.decoder import AnswerDecoder
-from rules_engine.events import FinishReason, TextDelta, TurnEvent
+from rules_engine.events import FinishReason, OpenCharacter, TextDelta, TurnEvent
 
 
 class _Choice:
@@ -39,7 +39,8 @@ class _Choice:
 
     def _text(self, text: str) -> list[TurnEvent]:
         new = self._growth.feed(text) if self._growth else text
-        return self._saying(self._joiner.feed(new))
+        said = self._saying(self._joiner.feed(new))
+        return [*said, OpenCharacter(self._index)] if self._joiner.waits else said
 
     def _saying(self, text: str) -> list[TurnEvent]:
         if not text:

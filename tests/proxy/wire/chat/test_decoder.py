@@ -16,6 +16,7 @@ from rules_engine.events import (
     Broken,
     Finished,
     FinishReason,
+    OpenCharacter,
     TextDelta,
     ThinkingDelta,
     ToolArguments,
@@ -196,14 +197,28 @@ def test_halves_over_two_deltas_are_one_character() -> None:
               event('{"choices":[{"delta":{"content":"\\ude00"}}]}'),
               event('{"choices":[{"delta":{"reasoning":"\\ud83d"}}]}')]  # fmt: skip
     got = decoded(*events)
-    assert got == [TextDelta(0, "a"), TextDelta(0, "😀"), ThinkingDelta(0, "\ufffd")]
+    assert got == [
+        TextDelta(0, "a"),
+        OpenCharacter(0),
+        TextDelta(0, "😀"),
+        OpenCharacter(0),
+        ThinkingDelta(0, "\ufffd"),
+    ]
+
+
+def test_an_event_with_text_does_not_end_within_reasoning() -> None:
+    """What a half of a character in the reasoning waited for does not come any more."""
+    thought = event('{"choices":[{"delta":{"reasoning":"\\ud83d"}}]}')
+    for said in ('{"content":"a"}', '{"content":"a","tool_calls":[]}'):
+        told = decoded(thought, event('{"choices":[{"delta":' + said + "}]}"))
+        assert told == [OpenCharacter(0), TextDelta(0, "a"), ThinkingDelta(0, "\ufffd")]
 
 
 def test_half_before_the_end_is_let_out_through_the_think_split() -> None:
     """What the joiner held passes the tags before the end of the output."""
     profile = Profile(inline_think=True)
     got = decoded(event('{"choices":[{"delta":{"content":"<think>a\\ud83d"}}]}'), profile=profile)
-    assert got == [ThinkingDelta(0, "a"), ThinkingDelta(0, "\ufffd")]
+    assert got == [ThinkingDelta(0, "a"), OpenCharacter(0), ThinkingDelta(0, "\ufffd")]
 
 
 def test_think_tags_are_words_without_the_profile() -> None:

@@ -11,7 +11,7 @@ from proxy.quirks import PLAIN, Profile
 from proxy.sse import SseEvent, SseReader
 from proxy.wire import AttemptMessage
 from proxy.wire.completions.decoder import CompletionsDecoder
-from rules_engine.events import Broken, Finished, FinishReason, TextDelta
+from rules_engine.events import Broken, Finished, FinishReason, OpenCharacter, TextDelta
 from tests.support.completions import JSON_VALUES, chunk
 
 
@@ -63,7 +63,10 @@ def test_halves_of_a_character_are_joined() -> None:
     told = [
         decoder.decode(event).events for event in events(chunk("x\ud83d"), chunk("\ude00\ud83d"))
     ]
-    assert told == [(TextDelta(0, "x"),), (TextDelta(0, "\U0001f600"),)]
+    assert told == [
+        (TextDelta(0, "x"), OpenCharacter(0)),
+        (TextDelta(0, "\U0001f600"), OpenCharacter(0)),
+    ]
     assert decoder.close(broken=True) == (TextDelta(0, "\ufffd"), Broken())
 
 
