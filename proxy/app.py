@@ -28,22 +28,22 @@ class App(FastAPI):
     """Routes what is answered here; what is forwarded goes past the router and its middleware.
 
     Each of those is a frame through which every piece of a stream would be woken and sent.
+    Both stand behind one gate.
     """
 
+    gate: ASGIApp | None = None
     forwarding: ASGIApp | None = None
     answered: frozenset[str] = frozenset()  # first segments of the paths that are answered here
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or run the lifespan."""
-        forwarding = self.forwarding
-        if (
-            forwarding is None
-            or scope["type"] != "http"
-            or _first_segment(scope["path"]) in self.answered
-        ):
-            await super().__call__(scope, receive, send)
-        else:
-            await forwarding(scope, receive, send)
+        way = self.gate if scope["type"] == "http" else None
+        await (way or super().__call__)(scope, receive, send)
+
+    async def let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that the gate has let in."""
+        way = None if _first_segment(scope["path"]) in self.answered else self.forwarding
+        await (way or super().__call__)(scope, receive, send)
 
 
 def _first_segment(path: str) -> str:
@@ -93,9 +93,8 @@ def create_app(
         fail_open=settings.fail_mode == "open",
     )
     app.router.routes.append(Route("/{path:path}", forwarding, include_in_schema=False))
-    trust = trust_of(settings.listen)
-    app.add_middleware(Gate, trust=trust)
-    app.forwarding = Gate(forwarding, trust)
+    app.gate = Gate(app.let_in, trust_of(settings.listen))
+    app.forwarding = forwarding
     app.answered = frozenset(map(_first_segment, answered))
     return app
 

@@ -13,7 +13,7 @@ import pytest
 
 from rules_engine.scanner.hyperscan import AVAILABLE
 from rules_engine.windows import Window
-from tests.support.counted_work import MOST_RULES, Rules, clean_text, hostile_text, pieces
+from tests.support.counted_work import MOST_RULES, Rules, clean_text, deltas_of, hostile_text
 
 FEW = 8
 SIZE = 20_000
@@ -117,7 +117,7 @@ def test_delta_copies_no_text_but_its_own(more: str, holds: bool) -> None:  # no
     text = more + clean_text(400_000, rules.words[:16])
     window = Window(rules.watches, matcher=rules.matcher)
     window.feed(text)
-    deltas = pieces(more + clean_text(8_000, rules.words[:16]))
+    deltas = deltas_of(more + clean_text(8_000, rules.words[:16]))
     with _peaks() as rise:
         rises: list[int] = []
         for delta in deltas:
@@ -132,7 +132,7 @@ def test_delta_copies_no_text_but_its_own(more: str, holds: bool) -> None:  # no
 def test_window_keeps_its_text_and_little_more(holds: bool) -> None:  # noqa: FBT001 - a case
     """What is remembered of a stream does not grow with it."""
     rules = Rules.of(40, "literals", holds=holds)
-    deltas = pieces(hostile_text(400_000, rules.words[:16]))
+    deltas = deltas_of(hostile_text(400_000, rules.words[:16]))
     window = Window(rules.watches, matcher=rules.matcher)
     for delta in deltas[:2_000]:
         window.feed(delta)

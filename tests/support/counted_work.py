@@ -16,13 +16,13 @@ from typing import Any, cast
 
 import regex
 
+from bench.engine import SYLLABLES, pieces
 from rules_engine.dialect import Pattern, compile_pattern
 from rules_engine.matcher import Matcher
 from rules_engine.triggers.pattern import PatternTrigger
 from rules_engine.windows import Watch, Window
 from tests.support.window_trials import live_rule
 
-MEAN_DELTA = 18
 MOST_RULES = 320
 # As in real rule files, many begin alike: with a keyword, a colon, a comment.
 _SHAPES = (
@@ -35,7 +35,6 @@ _SHAPES = (
     r"//\s*{a}:?\s{b}",
     r"as\s+{a}\[",
 )
-_SYLLABLES = ("ka", "lo", "min", "ter", "su", "pre", "on", "fig", "dat", "er", "al", "ex", "im")
 _SENTENCE = (
     *("the", "value", "of", "this", "is", "a", "list", "and", "that", "would", "not", "fail", "in"),
     *("for", "with", "function", "return", "const", "let", "name", "string", "number", "items"),
@@ -114,7 +113,7 @@ class Rules:
     def feed(self, text: str) -> tuple[Window, float]:
         """Let a new window read a text; also gives the searches for each delta of it."""
         window = Window(self.watches, matcher=self.matcher)
-        deltas = pieces(text)
+        deltas = deltas_of(text)
         before = self.work.searches
         with self.work.counted():
             for delta in deltas:
@@ -141,7 +140,7 @@ def _measured(pattern: Pattern, work: Work) -> PatternTrigger:
 @cache
 def _words() -> tuple[str, ...]:
     rng = Random(5)
-    made = ("".join(rng.choices(_SYLLABLES, k=rng.randint(3, 5))) for _ in range(2 * MOST_RULES))
+    made = ("".join(rng.choices(SYLLABLES, k=rng.randint(3, 5))) for _ in range(2 * MOST_RULES))
     return tuple(made)
 
 
@@ -175,13 +174,6 @@ def hostile_text(size: int, words: Sequence[str]) -> str:
     return text[:size]
 
 
-def pieces(text: str) -> list[str]:
-    """Cut a text into deltas of 4 to 32 characters."""
-    rng = Random(8)
-    cut: list[str] = []
-    at = 0
-    while at < len(text):
-        length = rng.randint(4, 2 * MEAN_DELTA - 4)
-        cut.append(text[at : at + length])
-        at += length
-    return cut
+def deltas_of(text: str) -> list[str]:
+    """Cut a text into deltas of 4 to 32 characters, always in the same way."""
+    return pieces(text, seed=8)
