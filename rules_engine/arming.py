@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rules_engine.policy import ToolRefusal, allows, covers
@@ -15,12 +15,15 @@ class Arming:
     """The rules that are watched on prose and on tools, in order of precedence.
 
     `allowed`: names of those that the repeat policy lets act in this turn. Others are watched on
-    tools alone, where a finished call of theirs is refused.
+    tools alone, where a finished call of theirs is refused. `interrupting`: names of those whose
+    hits on prose interrupt. `refuses`: whether any hit on a call would keep it back.
     """
 
     prose: tuple[LiveRule, ...] = ()
     tools: tuple[LiveRule, ...] = ()
     allowed: frozenset[str] = frozenset()
+    interrupting: frozenset[str] = frozenset()
+    refuses: bool = False
 
     @classmethod
     def of(
@@ -38,16 +41,7 @@ class Arming:
             return known
         allowed = frozenset(live.rule.name for live in ruleset.live if allows(live, delivered))
         spent_too = refusal is ToolRefusal.ALWAYS and not observe
-        made = cls(
-            tuple(live for live in ruleset.live if live.rule.name in allowed and live.prose),
-            tuple(
-                live
-                for live in ruleset.live
-                if live.tools
-                and (live.rule.name in allowed or (spent_too and covers(live.mode, Surface.TOOL)))
-            ),
-            allowed,
-        )
+        made = cls._new(ruleset.live, allowed, spent_too=spent_too)
         if not delivered:
             ruleset.memo[key] = made
         return made
@@ -57,14 +51,19 @@ class Arming:
         """Whether nothing is watched."""
         return not (self.prose or self.tools)
 
-    @property
-    def interrupting(self) -> tuple[LiveRule, ...]:
-        """Those whose hits on prose interrupt."""
-        return tuple(
-            live for live in self.prose if any(covers(live.mode, each) for each in live.prose)
+    @classmethod
+    def _new(cls, live: Sequence[LiveRule], allowed: frozenset[str], *, spent_too: bool) -> Arming:
+        prose = tuple(each for each in live if each.rule.name in allowed and each.prose)
+        tools = tuple(
+            each
+            for each in live
+            if each.tools and (each.rule.name in allowed or (spent_too and _refuses(each)))
         )
+        interrupting = frozenset(
+            each.rule.name for each in prose if any(covers(each.mode, on) for on in each.prose)
+        )
+        return cls(prose, tools, allowed, interrupting, any(map(_refuses, tools)))
 
-    @property
-    def refuses(self) -> bool:
-        """Whether any hit on a call would keep it back."""
-        return any(covers(live.mode, Surface.TOOL) for live in self.tools)
+
+def _refuses(live: LiveRule) -> bool:
+    return covers(live.mode, Surface.TOOL)

@@ -22,11 +22,15 @@ class Caps:
 
     def may_act(self, live: LiveRule) -> bool:
         """Whether a hit of the rule may still stop an attempt."""
-        return (
-            self._acted[live.rule.name] < self._options.max_interrupts_per_rule
-            and self.attempts < self._options.max_attempts
-            and not self._spent()
-        )
+        return bool(self.left(frozenset((live.rule.name,))))
+
+    def left(self, names: frozenset[str]) -> frozenset[str]:
+        """Give those of some rules whose hits may still stop an attempt; no copy of all."""
+        most = self._options.max_interrupts_per_rule
+        if most == 0 or self.attempts >= self._options.max_attempts or self._spent():
+            return frozenset()
+        full = {name for name, times in self._acted.items() if times >= most}
+        return names - full if full else names
 
     def act(self, names: Iterable[str]) -> None:
         """Count an attempt that these rules have stopped."""

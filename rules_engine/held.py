@@ -5,7 +5,6 @@ Only ordinals and positions are kept here; the bytes stay with whoever reads the
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,11 +27,13 @@ class Extent(NamedTuple):
 class HeldEvents:
     """The queue. `text_out` and `thinking_out`: characters of released events."""
 
+    __slots__ = ("_queue", "calls_out", "text_out", "thinking_out")
+
     def __init__(self) -> None:
         self.text_out = 0
         self.thinking_out = 0
         self.calls_out = False
-        self._queue: deque[Extent] = deque()
+        self._queue: list[Extent] = []  # a deque takes 760 bytes while it is empty
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -60,27 +61,23 @@ class HeldEvents:
             if head.calls and not calls:
                 break
             count = count if head.open else number
-        last = None
-        for _ in range(count):
-            last = self._take()
-        return last
+        return self._take(count)
 
     def release_oldest(self, limit: int, *, calls: bool) -> int | None:
         """Take out the oldest events until at most `limit` characters of prose are held."""
-        last = None
-        while self.held_characters > limit:
-            head = self._queue[0]
-            if head.locked or (head.calls and not calls):
+        if not self._queue:
+            return None
+        least = self._queue[-1].text + self._queue[-1].thinking - limit
+        count, out = 0, self.text_out + self.thinking_out
+        for head in self._queue:
+            if out >= least or head.locked or (head.calls and not calls):
                 break
-            last = self._take()
-        return last
+            count, out = count + 1, head.text + head.thinking
+        return self._take(count)
 
     def release_all(self) -> int | None:
         """Take out everything."""
-        last = None
-        while self._queue:
-            last = self._take()
-        return last
+        return self._take(len(self._queue))
 
     @property
     def held_characters(self) -> int:
@@ -90,8 +87,13 @@ class HeldEvents:
         newest = self._queue[-1]
         return (newest.text - self.text_out) + (newest.thinking - self.thinking_out)
 
-    def _take(self) -> int:
-        extent = self._queue.popleft()
-        self.text_out, self.thinking_out = extent.text, extent.thinking
-        self.calls_out = self.calls_out or extent.calls
-        return extent.ordinal
+    def _take(self, count: int) -> int | None:
+        if count == 0:
+            return None
+        taken = self._queue[:count]
+        del self._queue[:count]
+        for extent in taken:
+            self.calls_out = self.calls_out or extent.calls
+        last = taken[-1]
+        self.text_out, self.thinking_out = last.text, last.thinking
+        return last.ordinal

@@ -250,11 +250,8 @@ class Turn:
 
     def _begin(self) -> None:
         arming = self._arming
-        holding = frozenset(
-            live.rule.name
-            for live in arming.interrupting
-            if not self._facts.observe and self._caps.may_act(live)
-        )
+        acting = frozenset() if self._facts.observe else arming.interrupting
+        holding = self._caps.left(acting)
         cut = self._options.release is ReleaseMode.CUT
         release = ReleaseMode.CUT if cut else ReleaseMode.SAFE
         self._armed = Armed(arming.prose, arming.tools, holding, release, self._matcher)

@@ -122,7 +122,8 @@ class HyperscanScanner:
         self._database = database
         self._patterns = patterns
         self._lags = {number: each.lag for number, each in entries}
-        self.blind = frozenset(range(len(patterns))) - self._lags.keys()
+        self._numbers = frozenset(self._lags)
+        self.blind = frozenset(range(len(patterns))) - self._numbers
 
     def lag(self, number: int) -> int | None:
         """How many units behind its report a match is decided at the latest."""
@@ -130,7 +131,7 @@ class HyperscanScanner:
 
     def open(self) -> HyperscanStream:
         """Begin with a new text."""
-        return HyperscanStream(self._database, frozenset(self._lags))
+        return HyperscanStream(self._database, self._numbers)
 
     def dump(self) -> bytes:
         """Write down everything that compiling was needed for; see `restore_database`."""

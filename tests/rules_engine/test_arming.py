@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
 from rules_engine.arming import Arming
 from rules_engine.policy import ToolRefusal
-from rules_engine.ruleset import LiveRule
 from tests.support.rules import rule_text, ruleset
 
 
@@ -28,7 +27,7 @@ def armed(
 
 def counts(arming: Arming) -> tuple[int, int, int, bool]:
     """How many watch prose, interrupt it, and watch tools; and whether calls may be refused."""
-    kinds: Sequence[Sequence[LiveRule]] = (arming.prose, arming.interrupting, arming.tools)
+    kinds: Sequence[Collection[object]] = (arming.prose, arming.interrupting, arming.tools)
     prose, interrupting, tools = map(len, kinds)
     return prose, interrupting, tools, arming.refuses
 

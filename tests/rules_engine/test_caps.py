@@ -22,6 +22,19 @@ def test_rule_is_exhausted_alone() -> None:
     assert both(caps) == (False, True)
 
 
+def test_what_is_left_of_the_rules_is_what_may_act() -> None:
+    """All of them are given as they came, without a copy; with a cap of 0 none is left."""
+    caps = Caps(TurnOptions(max_interrupts_per_rule=1, max_attempts=3), 0.0)
+    names = frozenset(("one", "other"))
+    assert caps.left(names) is names
+    caps.act(["one"])
+    assert caps.left(names) == {"other"}
+    caps.begin_attempt(1.0)
+    caps.begin_attempt(2.0)
+    assert caps.left(names) == set()
+    assert Caps(TurnOptions(max_interrupts_per_rule=0), 0.0).left(names) == set()
+
+
 def test_last_attempt_stops_for_nobody() -> None:
     """There would be no other to go on with."""
     caps = Caps(TurnOptions(max_attempts=2), 0.0)
