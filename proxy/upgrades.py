@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from proxy.connection import LeanProtocol
 
 _OFFER = re.compile(rb"\r\nupgrade(?=:[ \t]*h2c[ \t]*\r\n)", re.IGNORECASE)
 _HEAD_END = b"\r\n\r\n"
@@ -20,8 +20,8 @@ def without_h2c(head: bytes) -> bytes:
     return _OFFER.sub(b"\r\nx-ttsr-ignored-upgrade", head, count=1)
 
 
-class DeafToH2c(HttpToolsProtocol):
-    """uvicorn's protocol; looks at reads that begin a request only."""
+class DeafToH2c(LeanProtocol):
+    """The protocol; looks at reads that begin a request only."""
 
     def data_received(self, data: bytes) -> None:
         """Take what the socket gave."""

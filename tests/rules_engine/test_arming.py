@@ -28,7 +28,7 @@ def armed(
 def counts(arming: Arming) -> tuple[int, int, int, bool]:
     """How many watch prose, interrupt it, and watch tools; and whether calls may be refused."""
     kinds: Sequence[Collection[object]] = (arming.prose, arming.interrupting, arming.tools)
-    prose, interrupting, tools = map(len, kinds)
+    prose, interrupting, tools = (len(kind) for kind in kinds)
     return prose, interrupting, tools, arming.refuses
 
 

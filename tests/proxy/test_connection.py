@@ -1,0 +1,73 @@
+"""What serves a connection, where it differs from uvicorn's own."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from proxy.connection import Signal
+from proxy.server import serving
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_signal_wakes_all_that_wait_and_those_that_come_later() -> None:
+    """It is an event like any other."""
+    signal = Signal()
+    woken: list[int] = []
+
+    async def wait(number: int) -> None:
+        assert await signal.wait()
+        woken.append(number)
+
+    async with anyio.create_task_group() as group:
+        for number in range(3):
+            group.start_soon(wait, number)
+        await anyio.wait_all_tasks_blocked()
+        assert (woken, signal.is_set(), repr(signal)) == ([], False, "Signal(unset)")
+        signal.set()
+        signal.set()
+    assert (sorted(woken), repr(signal)) == ([0, 1, 2], "Signal(set)")
+    await wait(3)
+    signal.clear()
+    assert not signal.is_set()
+    with anyio.move_on_after(0) as scope:
+        await signal.wait()
+    assert scope.cancelled_caught
+
+
+async def test_signal_forgets_who_gave_up() -> None:
+    """A cancelled waiter is neither woken nor kept."""
+    signal = Signal()
+    async with anyio.create_task_group() as group:
+        group.start_soon(signal.wait)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    signal.set()
+    assert signal._waiting == []
+
+
+async def test_pipelined_requests_are_answered_in_order() -> None:
+    """Those that came before the first was answered wait for it."""
+
+    async def echo(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(await request.body())
+
+    app = Starlette(routes=[Route("/", echo, methods=["POST"])])
+    request = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n%s\r\n%d"
+    sent = b"".join(request % (b"", number) for number in range(4))
+    sent += request % (b"connection: close\r\n", 4)
+    got = b""
+    async with serving(app) as origin:
+        port = int(origin.rpartition(":")[2])
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(sent)
+            with anyio.fail_after(10):
+                async for piece in stream:
+                    got += piece
+    bodies = [answer.partition(b"\r\n\r\n")[2] for answer in got.split(b"HTTP/1.1 200 OK")[1:]]
+    assert bodies == [b"%d" % number for number in range(5)]
