@@ -5,8 +5,9 @@ It finds and orders hits and says which events may go out; what a hit means is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.decisions import Hit
@@ -216,17 +217,32 @@ class Attempt:
 
     def text_extents(
         self, ordinal: int, choice: int, pieces: Sequence[str], *, locked: bool
-    ) -> Iterator[Extent]:
+    ) -> Sequence[Extent]:
         """The same for events from `ordinal` on that brought `pieces` of a text, now read."""
         thinking, end = self._length(Surface.THINKING), self._length(Surface.TEXT)
-        text = end - sum(map(len, pieces)) if choice == 0 else end
-        for at, piece in enumerate(pieces, ordinal):
-            text += len(piece) if choice == 0 else 0
-            yield Extent(at, text, thinking, calls=False, locked=locked)
+        sizes = [len(piece) if choice == 0 else 0 for piece in pieces]
+        ends = accumulate(sizes, initial=end - sum(sizes))
+        next(ends)
+        return [
+            Extent(at, text, thinking, calls=False, locked=locked)
+            for at, text in enumerate(ends, ordinal)
+        ]
 
     def hold(self, cut: tuple[Surface, int] | None = None) -> tuple[int, int]:
         """Hold positions on text and thinking, in own characters; at `cut` where one is given."""
         return self._hold(Surface.TEXT, cut), self._hold(Surface.THINKING, cut)
+
+    def furthest_hold(self, passed: Sequence[Extent], least: int) -> int:
+        """The furthest hold position that there was at the ends of these events of the newest text.
+
+        `least`: a position that was reached in any case. In own characters.
+        """
+        window, before = self._prose[Surface.TEXT, 0], len(self._before[Surface.TEXT])
+        for extent in reversed(passed):
+            if extent.text <= least:  # nor can any hold position before it lie further
+                break
+            least = max(least, window.hold_at(before + extent.text) - before)
+        return least
 
     def drop_holds(self) -> None:
         """No rule interrupts prose any more."""
@@ -306,8 +322,7 @@ class Attempt:
         if isinstance(found, EditFound):
             return self._edit_hit(choice, found)
         text = self._prose[surface, choice].text
-        out = choice == 0 and self.own_position(surface, found.start) < self._out(surface)
-        leaked = out and found.live.rule.name in self._armed.holding
+        leaked = self._leaks(found.live, surface, choice, found.start)
         hit = Hit(
             found.live.rule,
             surface,
@@ -319,6 +334,19 @@ class Attempt:
             leaked=leaked,
         )
         return Located(hit, found.live, found.at_end, (surface, found.start, found.end))
+
+    def judged(self, located: Located) -> Located:
+        """The same hit, by what has gone out until now."""
+        hit, prose = located.hit, located.prose
+        if prose is None or hit.surface is not prose[0]:
+            return located
+        leaked = self._leaks(located.live, hit.surface, hit.choice, hit.start)
+        return replace(located, hit=replace(hit, leaked=leaked))
+
+    def _leaks(self, live: LiveRule, surface: Surface, choice: int, start: int) -> bool:
+        """Whether something that a rule would have held, from `start` on, has gone out."""
+        out = choice == 0 and self.own_position(surface, start) < self._out(surface)
+        return out and live.rule.name in self._armed.holding
 
     def _edit_hit(self, choice: int, each: EditFound) -> Located:
         """A hit in an edit inside the text: on a tool, but no call that could be refused."""

@@ -27,7 +27,7 @@ class Caps:
     def left(self, names: frozenset[str]) -> frozenset[str]:
         """Give those of some rules whose hits may still stop an attempt; no copy of all."""
         most = self._options.max_interrupts_per_rule
-        if most == 0 or self.attempts >= self._options.max_attempts or self._spent():
+        if most == 0 or self.attempts >= self._options.max_attempts or self.spent():
             return frozenset()
         full = {name for name, times in self._acted.items() if times >= most}
         return names - full if full else names
@@ -46,12 +46,13 @@ class Caps:
         if self._waiting:
             self._waiting, self._last_release = False, now
         self._now = now
-        self._late = self._late or (self.attempts > 1 and self._spent())
+        self._late = self._late or (self.attempts > 1 and self.spent())
         return self._late
 
     def released(self) -> None:
         """Begin the budget anew: an event goes out."""
         self._last_release = self._now
 
-    def _spent(self) -> bool:
+    def spent(self) -> bool:
+        """Whether the time budget is used up, so that nothing may stop an attempt."""
         return self._late or self._now - self._last_release > self._options.turn_budget

@@ -5,7 +5,7 @@ Only ordinals and positions are kept here; the bytes stay with whoever reads the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
@@ -48,6 +48,10 @@ class HeldEvents:
     def append(self, extent: Extent) -> None:
         """The next event of the wire."""
         self._queue.append(extent)
+
+    def extend(self, extents: Iterable[Extent]) -> None:
+        """The next events of the wire."""
+        self._queue.extend(extents)
 
     def release(self, text: int, thinking: int, *, calls: bool) -> int | None:
         """Take out events that end at or before both hold positions.

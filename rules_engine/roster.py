@@ -38,7 +38,7 @@ class Roster:
 
     `parts`: the patterns of each rule. `owners`: the rules of each pattern. `holding`: patterns
     of rules that hold, `anyhow` those of them of which it is not known how a match begins.
-    `bunched`: the bunch of each that is asked together with others.
+    `bunched`: the bunch of each that is asked together with others; `bunches`: each of these once.
     """
 
     watches: tuple[Watch, ...]
@@ -50,6 +50,7 @@ class Roster:
     holding: frozenset[int]
     anyhow: frozenset[int]
     bunched: Mapping[int, Bunch]
+    bunches: frozenset[Bunch]
     _tails: dict[str, Tail]
     _begun: dict[Marks, Begun]
 
@@ -83,6 +84,7 @@ class Roster:
                 owners[number] = (*owners.get(number, ()), at)
         held = (n for at, watch in enumerate(watches) if watch.holds for n in parts[at])
         holding = frozenset(held)
+        bunched = dict(_bunched(matcher.bunches, holding))
         return cls(
             watches,
             matcher,
@@ -92,7 +94,8 @@ class Roster:
             frozenset(owners),
             holding,
             matcher.beginnings.unknown & holding if holding else holding,
-            dict(_bunched(matcher.bunches, holding)),
+            bunched,
+            frozenset(bunched.values()),
             {},
             {},
         )
@@ -119,6 +122,13 @@ class Roster:
                 self._tails.clear()
             tail = self._tails[end] = self.matcher.beginnings.tail(state, end, self.holding)
         return tail
+
+    def floored(self, floors: Mapping[int, int]) -> set[int]:
+        """Give the patterns that have a floor of their own among these, or that of their bunch."""
+        numbers = {number for number in floors if number >= 0}
+        if len(numbers) < len(floors):
+            numbers.update(*(each.members for each in self.bunches if each.key in floors))
+        return numbers
 
     def held_by(self, at: int) -> tuple[int, ...]:
         """Give the patterns of a rule, if it holds."""

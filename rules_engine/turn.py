@@ -40,6 +40,7 @@ from rules_engine.decisions import (
 )
 from rules_engine.events import Broken, Finished, FinishReason, ToolArguments, ToolOpened, TurnEvent
 from rules_engine.families import NO_EDITS, EditsInProse
+from rules_engine.held import Extent
 from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions, covers
 from rules_engine.rule import ContextMode
 from rules_engine.ruleset import RuleSet
@@ -133,10 +134,11 @@ class Turn:
         """
         if len(pieces) == 1 or not self._armed.holding:
             return self._feed_run(ordinal, choice, pieces, now)
+        self._pass_time(now)
         decisions: list[Answer] = []
-        start = 0
+        start, joins = 0, self._joins(choice)
         while start < len(pieces):
-            end = self._run_end(pieces, start)
+            end = self._run_end(pieces, start) if joins else start + 1
             answers = self._feed_run(ordinal + start, choice, pieces[start:end], now)
             decisions += answers
             if any(isinstance(answer, Interrupt) for answer in answers):
@@ -196,19 +198,26 @@ class Turn:
 
     # ---- runs of text
 
+    def _joins(self, choice: int) -> bool:
+        """Whether pieces may be searched together though a rule holds prose.
+
+        What a hit in them does must not depend on what goes out in between: on calls, which may
+        not be taken back then, or on the budget, which begins anew. Positions are those of one
+        text that is all prose, unless nothing is released at all.
+        """
+        split = self._facts.edits.formats and not self._whole
+        return choice == 0 and not (split or self._attempt.calls or self._caps.spent())
+
     def _run_end(self, pieces: Sequence[str], start: int) -> int:
         """How far the pieces from `start` on may be searched together.
 
-        Nothing may have to be released in between. Under `cut` a match may begin in what went out
-        before; so it may where more than `hold_limit` would be held.
+        Where more than `hold_limit` would be held, a match may begin in what had to go out.
         """
         end = start + 1
-        if self._options.release is not ReleaseMode.CUT:
-            room = self._options.hold_limit - self._attempt.held.held_characters
-            room -= len(pieces[start])
-            while end < len(pieces) and room >= len(pieces[end]):
-                room -= len(pieces[end])
-                end += 1
+        room = self._options.hold_limit - self._attempt.held.held_characters - len(pieces[start])
+        while end < len(pieces) and room >= len(pieces[end]):
+            room -= len(pieces[end])
+            end += 1
         return end
 
     def _nothing_waits(self) -> bool:
@@ -231,20 +240,41 @@ class Turn:
         if not located and self._nothing_waits():
             attempt.pass_prose()
             return self._out([Release(ordinal + len(pieces) - 1)])
-        cut = self._hits(located, decisions) if located else None
         extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
-        if cut is not None:
-            run = tuple(extents)
-            decided = attempt.own_position(Surface.TEXT, cut.hit.decided)
-            self._ordinal = next((e.ordinal for e in run if e.text >= decided), run[-1].ordinal)
-            for extent in run:
-                attempt.held.append(extent)
-            decisions += self._interrupt(cut)
+        cut = next(filter(self._cuts, located), None)
+        if cut is None:
+            self._hits(located, decisions)
+            attempt.held.extend(extents)
+            decisions += self._release(extents[:-1])
         else:
-            for extent in extents:
-                attempt.held.append(extent)
-            decisions += self._release()
+            decisions += self._cut_run(located, cut, extents)
         return self._out(decisions)
+
+    def _cut_run(
+        self, located: Sequence[Located], cut: Located, run: Sequence[Extent]
+    ) -> Sequence[Answer]:
+        """One event of the run is the last. Those before it go out first, as far as they may."""
+        attempt, decisions = self._attempt, list[Answer]()
+        decided = attempt.own_position(Surface.TEXT, cut.hit.decided)
+        at = next((n for n, event in enumerate(run) if event.text >= decided), len(run) - 1)
+        attempt.held.extend(run[:at])
+        if at and self._moves_back():
+            text = attempt.furthest_hold(run[:at], 0)
+            last = attempt.held.release(text, attempt.hold()[1], calls=True)
+            if last is not None:
+                decisions.append(Release(last))
+                located = [attempt.judged(each) for each in located]
+        self._hits(located, decisions)
+        attempt.held.append(run[at])
+        self._ordinal = run[at].ordinal
+        return [*decisions, *self._interrupt(cut)]
+
+    def _moves_back(self) -> bool:
+        """Whether a text that has grown may be held from further in front.
+
+        Then what was free to go in between has gone, though it would not be let go now.
+        """
+        return self._options.release is ReleaseMode.CUT and not self._whole
 
     # ---- arming
 
@@ -303,6 +333,8 @@ class Turn:
 
     def _cuts(self, located: Located) -> bool:
         hit, live = located.hit, located.live
+        if self._facts.observe:
+            return False
         if not covers(live.mode, hit.surface) or not self._caps.may_act(live):
             return False
         if located.prose is None:
@@ -321,12 +353,16 @@ class Turn:
             return False
         return self._finishing or (self._attempt.sealed and self._interrupts())
 
-    def _release(self) -> Sequence[Decision]:
+    def _release(self, passed: Sequence[Extent] = ()) -> Sequence[Decision]:
+        """`passed`: events with whose ends, too, something may have been free to go."""
         if self._whole:
             return ()
         attempt = self._attempt
+        text, thinking = attempt.hold()
+        if passed and self._moves_back():
+            text = attempt.furthest_hold(passed, text)
         calls = not (attempt.calls and self.holds_calls())
-        last = attempt.held.release(*attempt.hold(), calls=calls)
+        last = attempt.held.release(text, thinking, calls=calls)
         forced = attempt.held.release_oldest(self._options.hold_limit, calls=calls)
         last = last if forced is None else forced
         return () if last is None else (Release(last),)

@@ -29,6 +29,7 @@ from rules_engine.triggers.pattern import Certain, OverBudget, Span
 
 __all__ = ["Found", "Watch", "Window"]
 
+_NONE: frozenset[int] = frozenset()
 _TOGETHER = 256  # what has been pending for longer is followed pattern by pattern
 
 
@@ -66,7 +67,7 @@ class Window(OnText):
         self._live = roster.numbers
         self._held = roster.holding
         self._gone: set[int] = set()
-        self._hit_now: frozenset[int] = frozenset()  # held patterns of rules that just hit
+        self._hit_now = _NONE  # held patterns of rules that just hit
         self._before = 0
         self._searches: dict[int, Progress] = {}
         self._scanner = roster.matcher.scanner
@@ -81,6 +82,7 @@ class Window(OnText):
         self._marks: dict[int, int] = {}
         self._tail = self._marked_tail = NO_TAIL
         self._begun = roster.matcher.beginnings.open() if roster.holding else None
+        self._marked_begun = self._begun.state if self._begun is not None else None
         self._open = set(roster.anyhow)
         self._bunches: set[Bunch] = set()  # of which a beginning stands in the text
         self._witnesses: dict[Bunch, int] = {}
@@ -93,23 +95,26 @@ class Window(OnText):
         self._before = self._text.length
         self._text.append(piece)
         self._marks, self._marked_tail = self._pending, self._tail
-        self._hit_now = frozenset()
+        self._hit_now = _NONE
+        begun = self._begun
+        if begun is not None:
+            self._marked_begun = begun.state
         if not piece:
             return ()
         reported = self._stream.feed(piece)
         if reported:
             self._wake(reported)
         found = self._ask_certain(reported) if self._awake else ()
-        if self._held and self._begun is not None:
-            self._follow(self._begun, piece)
+        if begun is not None and self._held:
+            self._follow(begun, piece)
         return found
 
     def close(self) -> tuple[Found, ...]:
         """The text is finished: every pattern's final form decides what is still open."""
-        self._hit_now = frozenset()
+        self._hit_now = _NONE
         length = self._text.length
         hits: dict[int, Certain] = {}
-        for number in sorted(self._live):
+        for number in sorted(self._undecided()):
             span = self._final(number)
             if span is not None:
                 hits[number] = Certain(span.start, span.end, length)
@@ -119,6 +124,8 @@ class Window(OnText):
         """Length of the prefix that no holding rule can still match on."""
         length = self._text.length
         if self._release is not ReleaseMode.SAFE:
+            if not self._pending:  # nor is any bunch, then
+                return length
             asleep = (n for bunch in self._bunches for n in self._asleep(bunch))
             numbers = chain((n for n in self._pending if n >= 0), asleep)
             floors = ((n, self._floor_in(self._pending, n)) for n in numbers)
@@ -130,8 +137,14 @@ class Window(OnText):
     def hold_at(self, cut: int) -> int:
         """The hold position when the text was `cut` long; `cut` lies in the newest piece."""
         text = self.text[:cut]
-        numbers = self._held | self._hit_now
+        numbers = self._may_have_begun(text) & (self._held | self._hit_now)
         return min((self._position(n, text, self._mark(n)) for n in numbers), default=cut)
+
+    def holds_back(self) -> bool:
+        """Whether `hold` is less than the text's length."""
+        if self._release is ReleaseMode.SAFE:
+            return bool(self._pending or self._tail.longest)
+        return bool(self._pending) and self.hold() < self._text.length
 
     def drop_holds(self) -> None:
         """No rule interrupts here any more: they go on as rules that only remind."""
@@ -420,6 +433,23 @@ class Window(OnText):
             return len(text)
         return complete.start if complete else len(text)
 
+    def _may_have_begun(self, text: str) -> set[int]:
+        """Of which patterns a match may stand in `text`, or begin with its end.
+
+        `text` is the window's, up to some place in the newest piece. Of no other pattern that
+        holds can anything be held there: what was pending before the piece is marked, and the
+        rest begins with a string that is completed in the piece or, by its end, not yet.
+        """
+        if self._marked_begun is None:
+            return set()
+        begun = LiteralStream(self._marked_begun)
+        completed = begun.completed(text[self._before :])
+        numbers = self._roster.floored(self._marks).union(self._roster.anyhow, *completed)
+        if self._release is ReleaseMode.SAFE and begun.state.text:
+            tail = self._roster.tail(begun.state, text)
+            numbers.update(tail.lengths, tail.asked)
+        return numbers
+
     # ---- where the text begins and ends
 
     def _settle(self, prefix: str) -> None:
@@ -440,6 +470,11 @@ class Window(OnText):
                 floor = 0
             if floor < len(prefix):
                 self._pending[number] = floor
+
+    def _undecided(self) -> frozenset[int]:
+        """Patterns that may match yet: of others nothing was reported, and nothing is pending."""
+        begun = self._roster.floored(self._pending).union(self._roster.anyhow, self._always)
+        return self._live.intersection(begun.union(self._searches))
 
     def _final(self, number: int) -> Span | None:
         """Ask a pattern for its first match, unless it is known that none is pending."""

@@ -5,15 +5,23 @@ Limits stand some 15 % above what is needed now. Who makes something cheaper low
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from types import FrameType
 
 import pytest
 
+from rules_engine.decisions import Interrupt
+from rules_engine.policy import ReleaseMode, TurnOptions
+from rules_engine.ruleset import RuleSet
 from rules_engine.scanner.hyperscan import AVAILABLE
+from rules_engine.turn import Turn
 from rules_engine.windows import Window
 from tests.support.counted_work import MOST_RULES, Rules, clean_text, deltas_of, hostile_text
+from tests.support.rules import rule_text, ruleset, turn_of
 
 FEW = 8
 SIZE = 20_000
@@ -146,3 +154,89 @@ def test_window_keeps_its_text_and_little_more(holds: bool) -> None:  # noqa: FB
     # The text so far was not traced, so all of it counts once it has been moved.
     assert kept <= len(window.text) + 64 * 1024
     assert len(window.text) > 8 * known
+
+
+class _Calls:
+    """Counts calls of functions, in Python and in C."""
+
+    def __init__(self) -> None:
+        self.python = self.all = 0
+
+    def __call__(self, _frame: FrameType, event: str, _called: object) -> None:
+        self.python += event == "call"
+        self.all += event in ("call", "c_call")
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what is done meanwhile on this thread."""
+        sys.setprofile(self)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+
+PIECES = ("the next one ", "is here and ", "a fuzz", "y thing goes ", "on, without ")
+REMIND, CUT = TurnOptions(), TurnOptions(release=ReleaseMode.CUT)
+
+
+@cache
+def _sixty(mode: str) -> RuleSet:
+    """Rules that the pieces above begin to match, at most."""
+    names = [f"zz{number:02}q" for number in range(60)]
+    texts = {
+        name: rule_text(condition=rf"{name}\b", scope="text, tool", interruptMode=mode)
+        for name in names
+    }
+    rules = ruleset(**texts)
+    assert rules.matcher is not None
+    rules.matcher.adopt(rules.matcher.compile())
+    return rules
+
+
+def _settled(mode: str, options: TurnOptions) -> Turn:
+    """A turn that has read so much that nothing in the pieces is new to it."""
+    for _ in range(2):
+        turn = turn_of(_sixty(mode), options)
+        for at, piece in enumerate(PIECES * 2):
+            turn.feed_text(at, 0, [piece], 0.0)
+    return turn
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="no hyperscan")
+@pytest.mark.parametrize(
+    ("mode", "options", "batch", "limits"),
+    [
+        ("never", REMIND, 1, (27, 44)),
+        ("never", REMIND, 40, (0.8, 1.2)),
+        ("always", CUT, 1, (46, 78)),
+        ("always", CUT, 40, (3.7, 11.4)),
+    ],
+)
+def test_a_piece_of_text_takes_so_many_calls(
+    mode: str, options: TurnOptions, batch: int, limits: tuple[float, float]
+) -> None:
+    """Python's own calls, and with those in C: of a piece that comes alone, or in a run."""
+    turn, calls = _settled(mode, options), _Calls()
+    pieces = PIECES * 16
+    with calls.counted():
+        for start in range(0, len(pieces), batch):
+            turn.feed_text(10 + start, 0, pieces[start : start + batch], 0.0)
+    assert calls.python / len(pieces) <= limits[0]
+    assert calls.all / len(pieces) <= limits[1]
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="no hyperscan")
+@pytest.mark.parametrize("batch", [1, 4])
+def test_an_interrupt_takes_so_many_calls(batch: int) -> None:
+    """From the piece that violates a rule to the decision, whatever the number of rules."""
+    for _ in range(2):
+        turn, calls = _settled("always", CUT), _Calls()
+        pieces = ("so ", "me zz01", "q of ", "more")
+        with calls.counted():
+            for start in range(0, len(pieces), batch):
+                answers = turn.feed_text(10 + start, 0, pieces[start : start + batch], 0.0)
+                if any(isinstance(answer, Interrupt) for answer in answers):
+                    break
+    assert isinstance(answers[-1], Interrupt)
+    assert calls.all <= 660

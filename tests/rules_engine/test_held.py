@@ -5,8 +5,10 @@ from rules_engine.held import Extent, HeldEvents
 
 def _held(*extents: tuple[int, int]) -> HeldEvents:
     held = HeldEvents()
-    for ordinal, (text, thinking) in enumerate(extents):
-        held.append(Extent(ordinal, text, thinking, calls=False, locked=False))
+    held.extend(
+        Extent(ordinal, text, thinking, calls=False, locked=False)
+        for ordinal, (text, thinking) in enumerate(extents)
+    )
     return held
 
 

@@ -56,3 +56,20 @@ def test_ends_of_texts_are_judged_once() -> None:
     tail = roster.tail(stream.state, "a fo")
     assert tail.lengths == {roster.matcher.numbers["foo"]: 2}
     assert roster.tail(stream.state, "b a fo") is tail
+
+
+def test_floors_are_those_of_patterns_and_of_bunches() -> None:
+    """The floor of a bunch is one of each of its patterns that hold."""
+    rules = ruleset(
+        many=rule_text(condition=[r"import\s+a", r"import\s+b"]), one=rule_text(condition="foo")
+    )
+    matcher = rules.matcher
+    assert matcher is not None
+    matcher.bunch(fewest=2)
+    (bunch,) = matcher.bunches
+    roster = Roster.of(tuple(Watch(live, holds=True) for live in rules.live), matcher)
+    foo = matcher.numbers["foo"]
+    assert roster.bunches == {bunch}
+    assert roster.floored({}) == set()
+    assert roster.floored({foo: 3}) == {foo}
+    assert roster.floored({foo: 3, bunch.key: 1}) == roster.numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,12 +20,15 @@ from rules_engine.wording import seam
 from tests.support.random_turns import (
     BROAD,
     SMALL,
+    Feeding,
+    Reads,
     Run,
     Wanted,
     answers,
     cut,
     follow,
-    follow_in_runs,
+    follow_reads,
+    mixed_answers,
     names_of,
     rule_set,
     rules,
@@ -73,27 +77,47 @@ def test_any_cutting_into_deltas_gives_the_same_answer(
 
 @given(
     rules(),
-    answers(),
-    st.sets(st.integers(1, 120), max_size=30),
-    st.lists(st.integers(1, 12), max_size=20),
+    st.lists(mixed_answers(), min_size=1, max_size=2),
+    st.sets(st.integers(1, 120), max_size=60),
+    st.builds(
+        Reads,
+        st.lists(st.integers(1, 12), max_size=20),
+        st.sampled_from([0.0, 0.0, 0.6, 1.2]),
+    ),
     st.builds(
         TurnOptions,
-        release=st.sampled_from([ReleaseMode.SAFE, ReleaseMode.CUT, ReleaseMode.WHOLE]),
+        release=st.sampled_from([*ReleaseMode, ReleaseMode.CUT]),
         hold_limit=st.sampled_from([3, 10, 4096]),
+        max_interrupts_per_rule=st.sampled_from([1, 3]),
+        turn_budget=st.sampled_from([1.0, 120.0]),
     ),
 )
 def test_texts_fed_together_give_what_they_give_one_by_one(
     wanted: list[Wanted],
-    answer: tuple[Run, ...],
+    script: list[tuple[Run, ...]],
     cuts: set[int],
-    sizes: list[int],
+    reads: Reads,
     options: TurnOptions,
 ) -> None:
-    """What is decided, with which event, and what is out by then: all as without runs."""
-    ruleset, attempt = rule_set(wanted), cut(answer, cuts)
-    told = [follow_in_runs(turn_of(ruleset, options), attempt, runs) for runs in (sizes, [])]
-    assert _without_releases(told[0]) == _without_releases(told[1])
-    assert _released(told[0]) == _released(told[1])
+    """What is decided, with which event, what is out by then: all as if texts were any events."""
+    ruleset = rule_set(wanted)
+    turns = {feeding: turn_of(ruleset, options) for feeding in get_args(Feeding)}
+    begin = 0.0
+    for answer in script:
+        attempt = cut(answer, cuts)
+        told = {
+            feeding: follow_reads(turn, attempt, reads, feeding, begin)
+            for feeding, turn in turns.items()
+        }
+        expected = told["as events"]
+        for each in told.values():
+            assert _without_releases(each) == _without_releases(expected)
+            assert _released(each) == _released(expected)
+        if not isinstance(expected[-1], Interrupt | Refuse):
+            break
+        begin += len(attempt.events) * reads.pause
+        for turn in turns.values():
+            turn.reissued(begin)
 
 
 def _without_releases(decisions: list[Decision]) -> list[Decision]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
+from typing import Literal
 
 from hypothesis import strategies as st
 
@@ -21,11 +22,11 @@ from rules_engine.events import (
     ToolOpened,
     TurnEvent,
 )
-from rules_engine.rule import InterruptMode
+from rules_engine.rule import ContextMode, InterruptMode
 from rules_engine.ruleset import RuleSet, RuleSetOptions, build
 from rules_engine.scope import ScopeToken, Surface
 from rules_engine.structures import CheckStructure
-from rules_engine.turn import Turn
+from rules_engine.turn import Answer, Turn
 from tests.support.rule_sets import a_rule
 
 SMALL = "ab\n"
@@ -67,6 +68,7 @@ class Wanted:
     conditions: tuple[str, ...]
     scope: str
     mode: InterruptMode
+    context: ContextMode = ContextMode.KEEP
 
 
 def rules(
@@ -82,6 +84,7 @@ def rules(
         st.lists(patterns(alphabet), min_size=1, max_size=2).map(tuple),
         st.sampled_from(scopes),
         st.sampled_from(modes),
+        st.sampled_from(ContextMode),
     )
     return st.lists(one, min_size=1, max_size=most)
 
@@ -94,6 +97,7 @@ def rule_set(wanted: Iterable[Wanted]) -> RuleSet:
             conditions=each.conditions,
             scope=tuple(map(_token, each.scope.split())),
             interrupt_mode=each.mode,
+            context_mode=each.context,
         )
         for number, each in enumerate(wanted)
     ]
@@ -123,6 +127,17 @@ def answers(draw: st.DrawFn, *, alphabet: str = BROAD, calls: int = 2) -> tuple[
     said = draw(st.lists(prose, max_size=3))
     called = [draw(tool_calls(alphabet=alphabet)) for _ in range(draw(st.integers(0, calls)))]
     return (*said, *called)
+
+
+@st.composite
+def mixed_answers(draw: st.DrawFn, *, alphabet: str = BROAD) -> tuple[Run, ...]:
+    """An answer with its calls, if any, anywhere among its prose."""
+    kinds = st.sampled_from([Surface.TEXT, Surface.TEXT, Surface.TEXT, Surface.THINKING])
+    prose = st.builds(Run, kinds, texts(alphabet, 16, 1))
+    said = draw(st.lists(prose, min_size=1, max_size=4))
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        said.insert(draw(st.integers(0, len(said))), draw(tool_calls(alphabet=alphabet)))
+    return tuple(said)
 
 
 @st.composite
@@ -240,23 +255,48 @@ def follow(turn: Turn, attempt: Cut, now: float = 0.0) -> Course:
     return course
 
 
-def follow_in_runs(turn: Turn, attempt: Cut, sizes: Sequence[int]) -> list[Decision]:
-    """Feed texts in a row together, in runs of at most these sizes; what the turn answered."""
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """How events arrive: at most so many in each read, the rest one by one.
+
+    `pause`: seconds from one read to the next. How texts in a row are fed: those of one read
+    `together`, each `alone`, or each as an event like any other.
+    """
+
+    sizes: Sequence[int]
+    pause: float = 0.0
+
+
+Feeding = Literal["together", "alone", "as events"]
+
+
+def follow_reads(
+    turn: Turn, attempt: Cut, reads: Reads, feeding: Feeding, begin: float = 0.0
+) -> list[Decision]:
+    """Feed an attempt to its end or to where the turn ends it; what the turn answered."""
     decisions: list[Decision] = []
-    left, at = list(sizes), 0
+    left, at, now = list(reads.sizes), 0, begin
     while at < len(attempt.events):
-        most = left.pop(0) if left else 1
-        run = list(takewhile(_is_text, attempt.events[at : at + most]))
-        if run:
-            pieces = [event.text for (event,) in run if isinstance(event, TextDelta)]
-            answer = turn.feed_text(at, 0, pieces, 0.0)
-        else:
-            answer = turn.feed(at, attempt.events[at], 0.0)
-        decisions += [d for d in answer if not isinstance(d, CheckStructure)]
-        at += len(run) or 1
-        if any(isinstance(d, Interrupt | Refuse | Complete) for d in decisions):
-            break
+        end = at + (left.pop(0) if left else 1)
+        now += reads.pause
+        while at < min(end, len(attempt.events)):
+            run = list(takewhile(_is_text, attempt.events[at:end]))
+            count = 1 if feeding != "together" or not run else len(run)
+            answer = _fed(turn, at, attempt.events[at : at + count], feeding, now)
+            decisions += [d for d in answer if not isinstance(d, CheckStructure)]
+            if any(isinstance(d, Interrupt | Refuse | Complete) for d in decisions):
+                return decisions
+            at += count
     return decisions
+
+
+def _fed(
+    turn: Turn, at: int, events: Sequence[Sequence[TurnEvent]], feeding: Feeding, now: float
+) -> Sequence[Answer]:
+    if feeding == "as events" or not _is_text(events[0]):
+        return turn.feed(at, events[0], now)
+    pieces = [event.text for (event,) in events if isinstance(event, TextDelta)]
+    return turn.feed_text(at, 0, pieces, now)
 
 
 def _is_text(events: Sequence[TurnEvent]) -> bool:

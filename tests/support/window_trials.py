@@ -66,6 +66,7 @@ RULES = Vocabulary(
     ),
 )
 VOCABULARIES = (SMALL, BROAD, HALVES, RULES, RULES, RULES)
+_BORDERS = 6  # how far back from the end of a piece every hold position is compared
 _FLAGS = ("", "", "(?i)", "(?m)", "(?s)")
 
 
@@ -109,6 +110,9 @@ class Trial:
             yield _told(found), window.hold()
             for each in found:
                 yield window.hold_at(each.decided)
+            known = len(window.text)
+            for cut in range(known - min(len(piece), _BORDERS), known + 1):
+                yield window.hold_at(cut)
         yield _told(window.close())
         yield window.hold_at(len(window.text))
 
