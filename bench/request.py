@@ -36,6 +36,7 @@ from proxy.conversation import spine
 from proxy.errors import ConnectFailed
 from proxy.headers import Field
 from proxy.patience import Patience
+from proxy.pulse import Pulse
 from proxy.quirks import PLAIN
 from proxy.relay import Relay, Services
 from proxy.routing import Target
@@ -127,7 +128,7 @@ async def services_for(case: Case, place: Path) -> AsyncIterator[tuple[Services,
         quirks=lambda _model: PLAIN,
         loopback=True,
         wall=lambda: 0.0,
-        ending=anyio.Event(),
+        pulse=Pulse(),
         patience=PATIENT,
     )
     try:

@@ -36,6 +36,7 @@ from proxy.headers import Field, first, to_client, without_framing
 from proxy.masking import redact
 from proxy.patience import Patience
 from proxy.placing import Form, Open, open_placed, patient
+from proxy.pulse import Pulse
 from proxy.record import TurnRecorder
 from proxy.sse import EventTooLarge
 from proxy.step import Step
@@ -70,7 +71,7 @@ class TurnContext:
     patience: Patience
     held_bytes: int
     fail_mode: Literal["open", "closed"]
-    ending: anyio.Event
+    pulse: Pulse
 
 
 class Answer(Response):
@@ -80,6 +81,7 @@ class Answer(Response):
         self.background = None
         self._context = context
         self._exchange = context.exchange
+        self._client: Client  # once it is served
         self._response: UpstreamResponse | None = None
         self._live = False  # a stream is under way
         self._between = False
@@ -90,13 +92,36 @@ class Answer(Response):
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
-        client = Client(send)
+        client = self._client = Client(send)
         try:
-            await until_client_leaves(
-                receive, lambda: self._serve(client), beside=lambda: self._pulse(client)
-            )
+            with self._context.pulse.felt_by(self):
+                await until_client_leaves(receive, lambda: self._serve(client))
         finally:
             self._record("client left")
+
+    def beat(self) -> None:
+        """Let time pass for the turn, and keep a waiting client awake."""
+        if not self._live:
+            return
+        client, now = self._client, self._now()
+        try:
+            if not self._between:
+                step = self._exchange.tick(now)
+                self._look_at(step)
+                if step.send:
+                    client.write_soon(bytes(step.send))
+                    return
+        except RulesDown as fault:
+            self._fault = fault
+            self.stop()
+            return
+        waiting = self._between or self._exchange.holding
+        if waiting and now - client.last_sent >= self._context.patience.keep_alive:
+            client.write_soon(self._exchange.continuation.keep_alive())
+
+    def stop(self) -> None:
+        """Come to an end: the proxy's has come, or the turn may not go on without rules."""
+        self._running.cancel()
 
     async def _serve(self, client: Client) -> None:
         try:
@@ -164,10 +189,6 @@ class Answer(Response):
             if step.over:
                 return step
             await client.write(bytes(step.send))
-
-    async def _send_now(self, client: Client, step: Step) -> None:
-        self._look_at(step)
-        await client.write(bytes(step.send))
 
     async def _next_step(self, body: Body) -> Step:
         exchange = self._exchange
@@ -387,27 +408,6 @@ class Answer(Response):
         else:
             self._record(fault.code)
             await client.fault(fault)
-
-    async def _pulse(self, client: Client) -> None:
-        """Lets time pass for the turn, keeps a waiting client awake, ends at the proxy's end."""
-        while True:
-            with anyio.move_on_after(1):
-                await self._context.ending.wait()
-                self._running.cancel()
-                return
-            if not self._live:
-                continue
-            now = self._now()
-            try:
-                if not self._between:
-                    await self._send_now(client, self._exchange.tick(now))
-            except RulesDown as fault:
-                self._fault = fault
-                self._running.cancel()
-                return
-            waiting = self._between or self._exchange.holding
-            if waiting and now - client.last_sent >= self._context.patience.keep_alive:
-                await client.write(self._exchange.continuation.keep_alive())
 
     async def _close_upstream(self) -> None:
         if self._response is not None:

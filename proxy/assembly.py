@@ -31,6 +31,7 @@ from proxy.errors import ConfigError, OurFault
 from proxy.gate import trust_of
 from proxy.logs import log_hits
 from proxy.patience import Patience
+from proxy.pulse import Pulse
 from proxy.relay import Relay, Services
 from proxy.routing import Target
 from proxy.scanner_cache import ScannerCache
@@ -117,6 +118,8 @@ class _Assembly:
 
     def _services(self, drain: Drain, patience: Patience) -> Services:
         settings = self._settings
+        pulse = Pulse()
+        drain.at_ending(pulse.end)
         host = urlsplit(settings.upstream_url).hostname or ""
         known = quirks.collect()
         _check_profile(settings.upstream.profile, known)
@@ -130,7 +133,7 @@ class _Assembly:
             quirks=lambda model: quirks.profile_for(host, model, settings.upstream.profile, known),
             loopback=self._loopback,
             wall=_wall,
-            ending=drain.ending,
+            pulse=pulse,
             patience=patience,
         )
 

@@ -9,25 +9,25 @@ import anyio
 
 from proxy.errors import Overloaded, Stopping
 
-# What a turn has after `ending` to tell its client, before it is cut.
+# What a turn has to tell its client, once its time is over and before it is cut.
 LAST_WORDS = 2.0
 
 
 class Drain:
     """Counts turns, and ends them in two steps once the proxy stops.
 
-    `ending` is set when the time for turns is over: whoever can still tell its client should do
-    so then; `last_words` seconds later what is left is cancelled.
+    When the time for turns is over, whoever asked for it with `at_ending` is called, to tell its
+    clients; `last_words` seconds later what is left is cancelled.
     """
 
     def __init__(self, limit: int, grace: float = 30.0, *, last_words: float = LAST_WORDS) -> None:
         self.stopping = False
-        self.ending = anyio.Event()
         self._limit = limit
         self._grace = grace
         self._last_words = last_words
         self._turns: set[anyio.CancelScope] = set()
         self._first_steps: list[Callable[[], None]] = []
+        self._last_steps: list[Callable[[], None]] = []
 
     @property
     def turns(self) -> int:
@@ -56,13 +56,18 @@ class Drain:
         """Have `step` called as soon as the proxy stops, for streams that end by no other means."""
         self._first_steps.append(step)
 
+    def at_ending(self, step: Callable[[], None]) -> None:
+        """Have `step` called when the time for turns is over, before they are cut."""
+        self._last_steps.append(step)
+
     async def run(self) -> None:
         """Stop: returns once every turn has ended or was cancelled."""
         self.stopping = True
         for step in self._first_steps:
             step()
         await anyio.sleep(self._grace)
-        self.ending.set()
+        for step in self._last_steps:
+            step()
         await anyio.sleep(self._last_words)
         for scope in self._turns:
             scope.cancel()

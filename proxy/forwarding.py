@@ -91,6 +91,8 @@ class Forwarding:
 class _Kept:
     """Receives, and keeps what it received, so that it can be received again."""
 
+    __slots__ = ("_kept", "_receive")
+
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._kept: deque[Message] = deque()
@@ -107,6 +109,8 @@ class _Kept:
 
 class _Sending:
     """Notes whether the answer has begun; closes connections whose client spoke of upgrading."""
+
+    __slots__ = ("_closing", "_send", "started")
 
     def __init__(self, send: Send, *, closing: bool) -> None:
         self.started = False

@@ -33,6 +33,7 @@ from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
 from proxy.patience import Patience
 from proxy.pending import Pending
 from proxy.placing import Open
+from proxy.pulse import Pulse
 from proxy.quirks import Profile
 from proxy.record import TurnRecorder
 from proxy.routing import Target
@@ -60,8 +61,8 @@ class Services:
     """Everything that the flow uses; made once by the composition root.
 
     `rules` gives the rule set of a workspace label and an agent role. `loopback`: whether only
-    this machine can reach the proxy. `wall`: Unix time. `ending` is set when turns must come to
-    an end because the proxy stops.
+    this machine can reach the proxy. `wall`: Unix time. `pulse`: tells turns that time passes,
+    and that the proxy stops.
     """
 
     settings: Settings
@@ -73,7 +74,7 @@ class Services:
     quirks: Callable[[str], Profile]
     loopback: bool
     wall: Callable[[], float]
-    ending: anyio.Event
+    pulse: Pulse
     patience: Patience
 
 
@@ -134,7 +135,7 @@ class Relay:
                 patience=self._services.patience,
                 held_bytes=settings.limits.held_bytes,
                 fail_mode=settings.fail_mode,
-                ending=self._services.ending,
+                pulse=self._services.pulse,
             )
         )
 
@@ -292,18 +293,14 @@ class Relay:
 
     def _opener(self, request: Request, target: Target, received: Received) -> Open:
         """Send a body where the request wanted to go; the client's own goes as it came."""
-        headers = list(request.headers.raw)
-        plain = [(name, value) for name, value in headers if name != b"content-encoding"]
+        # The request itself would keep all that it received once more, for as long as the answer.
+        method, headers, send = request.method, request.headers.raw, self._services.upstream.open
 
         async def opened(body: bytes) -> UpstreamResponse:
-            own = body is received.plain
-            return await self._services.upstream.open(
-                request.method,
-                target.path,
-                target.query,
-                headers if own else plain,
-                received.raw if own else body,
-            )
+            if body is received.plain:
+                return await send(method, target.path, target.query, headers, received.raw)
+            plain = [field for field in headers if field[0] != b"content-encoding"]
+            return await send(method, target.path, target.query, plain, body)
 
         return opened
 

@@ -20,6 +20,7 @@ from proxy.headers import Field
 from proxy.patience import Patience
 from proxy.pending import Pending
 from proxy.placing import Open
+from proxy.pulse import Pulse
 from proxy.quirks import PLAIN
 from proxy.record import TurnRecorder
 from proxy.store import SplicePlace, StoredSplice
@@ -66,7 +67,7 @@ class Turned:
     def __init__(self, opening: Open, **more: Any) -> None:
         self.sent: list[Message] = []
         self.ledger = Splices()
-        self.ending = anyio.Event()
+        self.pulse = Pulse()
         self.left = anyio.Event()
         self._log = MemoryAuditLog()
         self._audit = Audit(self._log)
@@ -93,7 +94,7 @@ class Turned:
             "patience": Patience(),
             "held_bytes": 1 << 20,
             "fail_mode": "open",
-            "ending": self.ending,
+            "pulse": self.pulse,
         }
         self._answer = Answer(TurnContext(**(given | more)))
 
@@ -209,7 +210,7 @@ async def test_end_of_the_proxy_ends_the_turn_with_an_error() -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(turned.run)
         await anyio.wait_all_tasks_blocked()
-        turned.ending.set()
+        turned.pulse.end()
     assert b"shutting_down" in turned.body
     assert b"[DONE]" not in turned.body
     assert not turned.sent[-1]["more_body"]

@@ -66,31 +66,54 @@ async def test_client_gets_a_fault_in_openais_shape() -> None:
     assert not any(name == b"retry-after" for name, _ in other.sent[0]["headers"])
 
 
+async def test_what_is_written_soon_goes_before_what_is_written_later() -> None:
+    """Also where the client is slow to take what came before; nothing is lost at the end."""
+    wire = Wire()
+    client = Client(wire.send)
+    async with anyio.create_task_group() as group:
+        group.start_soon(client.write, b"one")
+        await anyio.lowlevel.checkpoint()
+        client.write_soon(b"two")
+        client.write_soon(b" three")
+        await client.write(b"four")
+    client.write_soon(b"five")
+    await client.end()
+    await anyio.wait_all_tasks_blocked()
+    sent = [message["body"] for message in wire.sent]
+    assert sent == [b"one", b"two three", b"four", b"five", b""]
+
+
+async def test_what_is_written_soon_needs_nobody_to_go_on() -> None:
+    """A client that waits is told while nothing else is sent."""
+    wire = Wire()
+    client = Client(wire.send)
+    client.last_sent = 0.0
+    client.write_soon(b": still here")
+    await anyio.wait_all_tasks_blocked()
+    assert [message["body"] for message in wire.sent] == [b": still here"]
+    assert client.last_sent > 0
+
+
 async def test_work_is_cancelled_when_the_client_leaves() -> None:
-    """What runs beside it ends too."""
+    """It can still do what it must."""
     wire = Wire()
     ended: list[str] = []
 
-    async def forever(name: str) -> None:
+    async def forever() -> None:
         try:
             await anyio.sleep_forever()
         finally:
-            ended.append(name)
+            ended.append("work")
 
     async with anyio.create_task_group() as group:
-        group.start_soon(
-            until_client_leaves,
-            wire.receive,
-            lambda: forever("work"),
-            lambda: forever("beside"),
-        )
+        group.start_soon(until_client_leaves, wire.receive, forever)
         await anyio.wait_all_tasks_blocked()
         wire.gone.set()
-    assert sorted(ended) == ["beside", "work"]
+    assert ended == ["work"]
 
 
-async def test_what_runs_beside_ends_with_the_work() -> None:
-    """A failure of the work is raised as it is, outside of any group."""
+async def test_a_failure_of_the_work_is_raised_as_it_is() -> None:
+    """Outside of any group; and the client is not listened to any more."""
     wire = Wire()
 
     async def fails() -> None:
@@ -98,4 +121,26 @@ async def test_what_runs_beside_ends_with_the_work() -> None:
         raise BadRequest("no")
 
     with pytest.raises(BadRequest):
-        await until_client_leaves(wire.receive, fails, anyio.sleep_forever)
+        await until_client_leaves(wire.receive, fails)
+    await anyio.lowlevel.checkpoint()
+    assert wire.gone.statistics().tasks_waiting == 0
+
+
+async def test_a_client_that_cannot_be_listened_to_ends_the_work() -> None:
+    """What listening raised is raised; whether the client is there could not be known."""
+
+    async def fails() -> Message:
+        raise BadRequest("no")
+
+    with pytest.raises(BadRequest), anyio.fail_after(10):
+        await until_client_leaves(fails, anyio.sleep_forever)
+
+
+async def test_cancelling_from_outside_ends_the_work_and_the_listening() -> None:
+    """As when the proxy stops."""
+    wire = Wire()
+    with anyio.move_on_after(0.01) as scope:
+        await until_client_leaves(wire.receive, anyio.sleep_forever)
+    assert scope.cancelled_caught
+    await anyio.lowlevel.checkpoint()
+    assert wire.gone.statistics().tasks_waiting == 0

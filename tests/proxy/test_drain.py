@@ -45,13 +45,15 @@ async def test_stopping_refuses_new_turns_and_ends_streams_first() -> None:
 
 
 async def test_turns_are_told_before_they_are_cut() -> None:
-    """`ending` leaves them a moment for last words."""
+    """They have a moment for last words."""
     drain = Drain(limit=5, grace=0, last_words=0)
     said: list[str] = []
+    ending = anyio.Event()
+    drain.at_ending(ending.set)
 
     async def turn() -> None:
         with drain.turn():
-            await drain.ending.wait()
+            await ending.wait()
             said.append("last words")
             await anyio.sleep_forever()
         said.append("cut")

@@ -19,6 +19,7 @@ from proxy.config import Settings
 from proxy.errors import ConnectFailed
 from proxy.headers import Field
 from proxy.patience import Patience
+from proxy.pulse import Pulse
 from proxy.quirks import PLAIN
 from proxy.relay import Relay, Services
 from proxy.routing import Target
@@ -107,7 +108,7 @@ async def request_path(place: Path) -> AsyncIterator[RequestPath]:
         quirks=lambda _model: PLAIN,
         loopback=True,
         wall=lambda: 0.0,
-        ending=anyio.Event(),
+        pulse=Pulse(),
         patience=Patience(ledger_read=20),
     )
     path = RequestPath(Relay(services, wire), wire, sink, store)
