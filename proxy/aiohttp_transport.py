@@ -75,9 +75,12 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         if response.status < _LEAST_FINAL:
             response.close()
             raise httpx.ProtocolError(f"status {response.status} ends no request of ours")
+        head = list(response.raw_headers)
+        assert isinstance(response, _Response)
+        response.forget_heads()
         return httpx.Response(
             response.status,
-            headers=list(response.raw_headers),
+            headers=head,
             stream=_Answer(response, timeouts),
             extensions={"network_stream": _Connection(response)},
         )
@@ -103,8 +106,19 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 max_headers=_MOST_FIELDS,
                 trace_configs=[tracing],
                 middlewares=[_once],
+                response_class=_Response,
             )
         return self._session
+
+
+class _Response(aiohttp.ClientResponse):
+    """What is left of an exchange while its body is read, for minutes where a model thinks."""
+
+    def forget_heads(self) -> None:
+        """Let go of both heads and of the tracing: some 4 KB, of use to nobody any more."""
+        del self._headers, self._raw_headers, self._request_info
+        self._traces = []
+        self._cache.clear()
 
 
 class _Connector(aiohttp.TCPConnector):

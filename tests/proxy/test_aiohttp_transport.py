@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import random
 import socket
 import struct
 from collections.abc import AsyncIterator
 
+import aiohttp
+import httpx
 import pytest
 
 from proxy.config import Settings
@@ -235,3 +238,19 @@ async def test_paths_that_no_request_line_can_hold_are_refused(
     """Nothing is sent, and the client is told."""
     with pytest.raises(BadRequest, match="cannot be passed on"):
         await client.open("GET", path, b"", [])
+
+
+async def test_nothing_of_the_request_is_kept_while_its_answer_is_read(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """A thousand answers that are waited for would keep a thousand requests with their heads."""
+    whole = EVENTS * 3
+    upstream.script(Reply(whole, gates={len(EVENTS): (gate := asyncio.Event())}))
+    response = await client.open("POST", b"/chat/completions", b"", [(b"x-mark", b"a b c")], b"{}")
+    got = await response.read()
+    gc.collect()
+    kept = {type(each) for each in gc.get_objects()}
+    of_requests = {aiohttp.ClientRequest, aiohttp.RequestInfo, httpx.Request, httpx.Response}
+    assert not kept & of_requests
+    gate.set()
+    assert got + await read(response) == whole
