@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rules_engine.policy import ToolRefusal, allows, covers
 from rules_engine.ruleset import LiveRule, RuleSet
 from rules_engine.scope import Surface
+
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,7 @@ class Arming:
     `allowed`: names of those that the repeat policy lets act in this turn. Others are watched on
     tools alone, where a finished call of theirs is refused. `interrupting`: names of those whose
     hits on prose interrupt. `refuses`: whether any hit on a call would keep it back.
+    `memo`: what follows from it alone, made once for all turns that are armed alike.
     """
 
     prose: tuple[LiveRule, ...] = ()
@@ -24,6 +27,9 @@ class Arming:
     allowed: frozenset[str] = frozenset()
     interrupting: frozenset[str] = frozenset()
     refuses: bool = False
+    memo: dict[Hashable, object] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @classmethod
     def of(
@@ -35,15 +41,18 @@ class Arming:
         observe: bool,
     ) -> Arming:
         """Arm a turn. `delivered`: as `policy.allows` takes it; `observe`: nothing is stopped."""
-        key = (cls, refusal, observe)
-        known = None if delivered else ruleset.memo.get(key)
+        told = (live for live in ruleset.live if live.rule.name in delivered)
+        spent = frozenset(live.rule.name for live in told if not allows(live, delivered))
+        key = (cls, refusal, observe, spent)
+        known = ruleset.memo.get(key)
         if isinstance(known, cls):
             return known
-        allowed = frozenset(live.rule.name for live in ruleset.live if allows(live, delivered))
+        if len(ruleset.memo) >= _MOST_KEPT:
+            ruleset.memo.clear()
+        allowed = frozenset(live.rule.name for live in ruleset.live) - spent
         spent_too = refusal is ToolRefusal.ALWAYS and not observe
         made = cls._new(ruleset.live, allowed, spent_too=spent_too)
-        if not delivered:
-            ruleset.memo[key] = made
+        ruleset.memo[key] = made
         return made
 
     @property

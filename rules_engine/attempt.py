@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from rules_engine.armed import Armed
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.decisions import Hit
 from rules_engine.events import (
@@ -23,32 +24,16 @@ from rules_engine.events import (
 )
 from rules_engine.families import NO_EDITS, EditsInProse
 from rules_engine.held import Extent, HeldEvents
-from rules_engine.matcher import Matcher
-from rules_engine.policy import ReleaseMode, covers
 from rules_engine.ruleset import LiveRule
 from rules_engine.scope import Surface, admits, may_admit
 from rules_engine.split_text import EditFound, SplitText
 from rules_engine.structures import StructureJob, StructureResult
 from rules_engine.tools import CallReader, ToolFamily
 from rules_engine.triggers.structure import Span
-from rules_engine.windows import Found, Watch, Window
+from rules_engine.windows import Found, Window
 
 _AROUND = 200  # characters of an excerpt on either side of a match
 _LONGEST = 400  # characters of the match itself that an excerpt shows
-
-
-@dataclass(frozen=True, slots=True)
-class Armed:
-    """What watches an attempt. `holding`: names of rules whose prose hits would interrupt.
-
-    `matcher`: that of the rule set they come from.
-    """
-
-    prose: tuple[LiveRule, ...]
-    tools: tuple[LiveRule, ...]
-    holding: frozenset[str]
-    release: ReleaseMode
-    matcher: Matcher | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +75,17 @@ class Attempt:
         self._edits = edits
         self._prose: dict[tuple[Surface, int], Window | SplitText] = {}
         self._split: dict[int, SplitText] = {}  # texts that may hold edits, by choice
-        self._quarantined: list[tuple[LiveRule, Surface]] = []
-        self._refusing = tuple(r for r in armed.tools if covers(r.mode, Surface.TOOL))
+        self.quarantined: list[tuple[LiveRule, Surface]] = []
 
     def feed(self, event: TurnEvent) -> Sequence[Located]:
         """Hits that this event decides, in order of arrival."""
         located: Sequence[Located] = ()
         match event:
             case TextDelta(choice, text):
-                located = self.feed_text(choice, text)
+                located = self.feed_prose(Surface.TEXT, choice, text)
             case ThinkingDelta(choice, text, sealed):
                 self.sealed = self.sealed or sealed
-                self._open = False
-                located = self._prose_hits(Surface.THINKING, choice, text)
+                located = self.feed_prose(Surface.THINKING, choice, text)
             case OpenCharacter():
                 self._open = bool(self._armed.holding)
             case ToolOpened(choice, call, _, freeform):
@@ -118,10 +101,17 @@ class Attempt:
                 pass
         return located
 
-    def feed_text(self, choice: int, text: str) -> Sequence[Located]:
-        """Hits that more of a choice's text decides, in order of arrival."""
+    def feed_prose(self, surface: Surface, choice: int, text: str) -> Sequence[Located]:
+        """Hits that more of a choice's prose decides, in order of arrival."""
         self._open = False
-        return self._prose_hits(Surface.TEXT, choice, text)
+        window = self._prose.get((surface, choice)) or self._window(surface, choice)
+        found = window.feed(text)
+        if window.quarantined:
+            self._take_quarantined(window, surface)
+        if not found:
+            return ()
+        ordered = sorted(found, key=lambda each: each.decided)
+        return [self._prose_hit(surface, choice, each) for each in ordered]
 
     def close(self) -> Sequence[Located]:
         """The output ended: what the end alone decides on prose, and on calls left open."""
@@ -145,7 +135,7 @@ class Attempt:
         hits: list[Located] = []
         for result in results:
             if result.unchecked:
-                self._quarantined += ((live, Surface.TOOL) for live in result.job.rules)
+                self.quarantined += ((live, Surface.TOOL) for live in result.job.rules)
             spans = dict(result.found)
             hits += [
                 self._structure_hit(result.job, live, spans[live.rule.name])
@@ -156,12 +146,10 @@ class Attempt:
 
     def take_quarantined(self) -> Sequence[tuple[LiveRule, Surface]]:
         """Rules set aside since the last asking."""
-        if not (self._quarantined or self.calls):
-            return ()
         for watch in self.calls.values():
-            self._quarantined += ((live, Surface.TOOL) for live in watch.quarantined)
+            self.quarantined += ((live, Surface.TOOL) for live in watch.quarantined)
             watch.quarantined.clear()
-        taken, self._quarantined = self._quarantined, []
+        taken, self.quarantined = self.quarantined, []
         return taken
 
     def text(self, until: int | None = None) -> str:
@@ -211,10 +199,6 @@ class Attempt:
             self._open,
         )
 
-    def pass_prose(self) -> None:
-        """Let by what was read: nothing in it waits, and nothing does in front of it."""
-        self.held.pass_prose(self._length(Surface.TEXT), self._length(Surface.THINKING))
-
     def text_extents(
         self, ordinal: int, choice: int, pieces: Sequence[str], *, locked: bool
     ) -> Sequence[Extent]:
@@ -231,6 +215,11 @@ class Attempt:
     def hold(self, cut: tuple[Surface, int] | None = None) -> tuple[int, int]:
         """Hold positions on text and thinking, in own characters; at `cut` where one is given."""
         return self._hold(Surface.TEXT, cut), self._hold(Surface.THINKING, cut)
+
+    def holds_back(self, surface: Surface) -> bool:
+        """Whether choice 0 may not go out up to its end, for a rule that holds."""
+        window = self._prose.get((surface, 0))
+        return window is not None and window.holds_back()
 
     def furthest_hold(self, passed: Sequence[Extent], least: int) -> int:
         """The furthest hold position that there was at the ends of these events of the newest text.
@@ -255,11 +244,11 @@ class Attempt:
         `declared`: names (own and canonical) of each tool that the request declares.
         """
         named = [watch.possible for watch in self.calls.values()]
-        if not all(named) and self._refusing:
+        if not all(named) and self._armed.refusing:
             return True
         return any(
             may_admit(live.rule.scope, Surface.TOOL, names)
-            for live in self._refusing
+            for live in self._armed.refusing
             for names in (*declared, *named)
         )
 
@@ -293,30 +282,14 @@ class Attempt:
         )
 
     def _window(self, surface: Surface, choice: int) -> Window | SplitText:
-        window = self._prose.get((surface, choice))
-        if window is None:
-            watches = (
-                Watch(live, holds=live.rule.name in self._armed.holding)
-                for live in self._armed.prose
-                if surface in live.prose
-            )
-            before = self._before[surface] if choice == 0 else ""
-            window = Window(watches, self._armed.release, before, self._armed.matcher)
-            if surface is Surface.TEXT and self._edits.formats:
-                window = SplitText(window, self._edits, self._families, self._watch)
-                self._split[choice] = window
-            self._prose[surface, choice] = window
+        before = self._before[surface] if choice == 0 else ""
+        window: Window | SplitText
+        window = Window(self._armed.roster(surface), self._armed.release, before)
+        if surface is Surface.TEXT and self._edits.formats:
+            window = SplitText(window, self._edits, self._families, self._watch)
+            self._split[choice] = window
+        self._prose[surface, choice] = window
         return window
-
-    def _prose_hits(self, surface: Surface, choice: int, text: str) -> Sequence[Located]:
-        window = self._window(surface, choice)
-        found = window.feed(text)
-        if window.quarantined:
-            self._take_quarantined(window, surface)
-        if not found:
-            return ()
-        ordered = sorted(found, key=lambda each: each.decided)
-        return [self._prose_hit(surface, choice, each) for each in ordered]
 
     def _prose_hit(self, surface: Surface, choice: int, found: Found | EditFound) -> Located:
         if isinstance(found, EditFound):
@@ -409,7 +382,7 @@ class Attempt:
                 yield live
 
     def _take_quarantined(self, window: Window | SplitText, surface: Surface) -> None:
-        self._quarantined += ((live, surface) for live in window.quarantined)
+        self.quarantined += ((live, surface) for live in window.quarantined)
         window.quarantined.clear()
 
 

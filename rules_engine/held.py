@@ -41,10 +41,6 @@ class HeldEvents:
     def __iter__(self) -> Iterator[Extent]:
         return iter(self._queue)
 
-    def pass_prose(self, text: int, thinking: int) -> None:
-        """Let events by that wait for nothing, while none waits; their prose ends here."""
-        self.text_out, self.thinking_out = text, thinking
-
     def append(self, extent: Extent) -> None:
         """The next event of the wire."""
         self._queue.append(extent)

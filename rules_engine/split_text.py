@@ -131,6 +131,10 @@ class SplitText(OnText):
         whole = position == self._window.length
         return self._text.length if whole else self._places.start(position)
 
+    def holds_back(self) -> bool:
+        """Whether `hold` is less than the text's length."""
+        return self._window.holds_back()
+
     def hold_at(self, cut: int) -> int:
         """The hold position when the text was `cut` long."""
         return self._places.end(self._window.hold_at(self._places.plain(cut)))

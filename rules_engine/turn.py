@@ -24,8 +24,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rules_engine import wording
+from rules_engine.armed import Armed
 from rules_engine.arming import Arming
-from rules_engine.attempt import Armed, Attempt, Located
+from rules_engine.attempt import Attempt, Located
 from rules_engine.caps import Caps
 from rules_engine.decisions import (
     Complete,
@@ -110,11 +111,7 @@ class Turn:
 
     def plan(self) -> Plan:
         """What is armed and held, for the attempt that is about to run."""
-        return Plan(
-            idle=self._arming.idle,
-            interrupts=self._interrupts(),
-            whole=self._whole,
-        )
+        return Plan(self._arming.idle, self._interrupts(), self._whole)
 
     def holds_calls(self) -> bool:
         """Whether calls wait for the end of the message."""
@@ -132,19 +129,21 @@ class Turn:
 
         The same as to feed one by one, but for the cost: they are searched together.
         """
-        if len(pieces) == 1 or not self._armed.holding:
-            return self._feed_run(ordinal, choice, pieces, now)
-        self._pass_time(now)
-        decisions: list[Answer] = []
-        start, joins = 0, self._joins(choice)
-        while start < len(pieces):
-            end = self._run_end(pieces, start) if joins else start + 1
-            answers = self._feed_run(ordinal + start, choice, pieces[start:end], now)
-            decisions += answers
-            if any(isinstance(answer, Interrupt) for answer in answers):
-                break
-            start = end
-        return tuple(decisions)
+        if len(pieces) > 1 and self._armed.holding:
+            self._pass_time(now)
+            if self._run_end(choice, pieces, 0) < len(pieces):
+                return self._feed_runs(ordinal, choice, pieces, now)
+        caps, attempt = self._caps, self._attempt
+        if caps.pass_time(now):
+            attempt.drop_holds()
+        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        located = attempt.feed_prose(Surface.TEXT, choice, text)
+        held = self._armed.holding and attempt.holds_back(Surface.TEXT)
+        if held or located or attempt.quarantined or not self._flows:
+            return self._settle_run(ordinal, choice, pieces, located)
+        attempt.held.text_out += len(text) if choice == 0 else 0
+        caps.released()
+        return (Release(ordinal + len(pieces) - 1),)
 
     def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Answer, ...]:
         """The next event of the attempt: `events` are all that it carries, in order."""
@@ -190,56 +189,58 @@ class Turn:
 
     def give_up(self) -> tuple[Decision, ...]:
         """Rules are off from here on: everything held is released, nothing is watched."""
-        self._arming = Arming()
+        released = self._release_all()
         held = self._attempt.held
+        self._arming = Arming()
         self._begin()
         self._attempt.held = held
-        return self._release_all()
+        return released
 
     # ---- runs of text
 
-    def _joins(self, choice: int) -> bool:
-        """Whether pieces may be searched together though a rule holds prose.
+    def _feed_runs(
+        self, ordinal: int, choice: int, pieces: Sequence[str], now: float
+    ) -> tuple[Answer, ...]:
+        decisions: list[Answer] = []
+        start = 0
+        while start < len(pieces):
+            end = self._run_end(choice, pieces, start)
+            answers = self.feed_text(ordinal + start, choice, pieces[start:end], now)
+            decisions += answers
+            if any(isinstance(answer, Interrupt) for answer in answers):
+                break
+            start = end
+        return tuple(decisions)
 
-        What a hit in them does must not depend on what goes out in between: on calls, which may
-        not be taken back then, or on the budget, which begins anew. Positions are those of one
-        text that is all prose, unless nothing is released at all.
-        """
-        split = self._facts.edits.formats and not self._whole
-        return choice == 0 and not (split or self._attempt.calls or self._caps.spent())
-
-    def _run_end(self, pieces: Sequence[str], start: int) -> int:
-        """How far the pieces from `start` on may be searched together.
+    def _run_end(self, choice: int, pieces: Sequence[str], start: int) -> int:
+        """How far the pieces from `start` on may be searched together, while a rule holds prose.
 
         Where more than `hold_limit` would be held, a match may begin in what had to go out.
         """
         end = start + 1
+        if not self._joins(choice):
+            return end
         room = self._options.hold_limit - self._attempt.held.held_characters - len(pieces[start])
         while end < len(pieces) and room >= len(pieces[end]):
             room -= len(pieces[end])
             end += 1
         return end
 
-    def _nothing_waits(self) -> bool:
-        """Whether text goes out as it comes: no rule holds prose, and no event is held before it.
+    def _joins(self, choice: int) -> bool:
+        """Whether what a hit does cannot depend on what goes out within a run.
 
-        What `_release` would find, seen at a glance; it is so for nearly every event.
+        It may on calls, which cannot be taken back then, and on the budget, which begins anew.
+        Where anything is released, positions must be those of one text that is all prose.
         """
-        return (
-            not (self._armed.holding or self._whole or self._attempt.held or self._finishing)
-            and not self._locked()
-        )
+        split = self._facts.edits.formats and not self._whole
+        return choice == 0 and not (split or self._attempt.calls or self._caps.spent())
 
-    def _feed_run(
-        self, ordinal: int, choice: int, pieces: Sequence[str], now: float
+    def _settle_run(
+        self, ordinal: int, choice: int, pieces: Sequence[str], located: Sequence[Located]
     ) -> tuple[Answer, ...]:
-        self._pass_time(now)
+        """Decide on a run that was read, where it does not just pass."""
         decisions: list[Answer] = []
         attempt = self._attempt
-        located = attempt.feed_text(choice, "".join(pieces))
-        if not located and self._nothing_waits():
-            attempt.pass_prose()
-            return self._out([Release(ordinal + len(pieces) - 1)])
         extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
         cut = next(filter(self._cuts, located), None)
         if cut is None:
@@ -270,10 +271,7 @@ class Turn:
         return [*decisions, *self._interrupt(cut)]
 
     def _moves_back(self) -> bool:
-        """Whether a text that has grown may be held from further in front.
-
-        Then what was free to go in between has gone, though it would not be let go now.
-        """
+        """Whether text that was free to go may be held once there is more of it."""
         return self._options.release is ReleaseMode.CUT and not self._whole
 
     # ---- arming
@@ -284,7 +282,7 @@ class Turn:
         holding = self._caps.left(acting)
         cut = self._options.release is ReleaseMode.CUT
         release = ReleaseMode.CUT if cut else ReleaseMode.SAFE
-        self._armed = Armed(arming.prose, arming.tools, holding, release, self._matcher)
+        self._armed = Armed.of(arming, holding, release, self._matcher)
         whole = self._options.release is ReleaseMode.WHOLE or self._facts.structured
         self._whole = whole and self._interrupts()
         before = self.released + wording.seam(self.released) if self.released else ""
@@ -300,6 +298,7 @@ class Turn:
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
         self._refused: list[Located] = []
         self._unchecked: tuple[Finished | Broken, tuple[Located, ...]] = (Finished(), ())
+        self._flows = self._nothing_waits()
 
     def _interrupts(self) -> bool:
         return bool(self._armed.holding) or (not self._facts.observe and self._arming.refuses)
@@ -385,7 +384,17 @@ class Turn:
                 self._caps.released()
         quarantined = self._attempt.take_quarantined()
         aside = [Quarantined(live.rule, where) for live, where in quarantined]
+        self._flows = self._nothing_waits()
         return (*aside, *decisions)
+
+    def _nothing_waits(self) -> bool:
+        """Whether more text goes out as it comes, unless a rule holds it or is hit by it.
+
+        Asked wherever something has been decided: text that passes changes nothing of it.
+        """
+        attempt = self._attempt
+        thinking = self._armed.holding and attempt.holds_back(Surface.THINKING)
+        return not (thinking or self._whole or attempt.held or self._finishing or self._locked())
 
     # ---- the attempt's end
 

@@ -49,19 +49,22 @@ class Window(OnText):
 
     `prefix`: text of earlier attempts in front of this one's. Matches wholly inside it do not
     count; `release` says which undecided text `hold` keeps back. `matcher`: the scanners of a
-    rule set that holds the rules, so that they need not be made for this window alone.
+    rule set that holds the rules, so that they need not be made for this window alone; a roster
+    brings its own.
     """
 
     def __init__(
         self,
-        watches: Iterable[Watch],
+        watches: Iterable[Watch] | Roster,
         release: ReleaseMode = ReleaseMode.SAFE,
         prefix: str = "",
         matcher: Matcher | None = None,
     ) -> None:
         self._text = GrowingText()
         self.quarantined: list[LiveRule] = []
-        self._roster = roster = Roster.of(tuple(watches), matcher)
+        if not isinstance(watches, Roster):
+            watches = Roster.of(tuple(watches), matcher)
+        self._roster = roster = watches
         self._release = release
         self._beyond = len(prefix)
         self._live = roster.numbers

@@ -81,3 +81,23 @@ def test_nothing_armed_is_idle() -> None:
     """As is a turn whose rules are off."""
     assert counts(Arming()) == (0, 0, 0, False)
     assert Arming().idle
+
+
+def test_turns_of_the_same_rules_are_armed_once() -> None:
+    """What was delivered counts only as far as it makes a difference, and little is kept."""
+    rules = ruleset(
+        foo=rule_text(condition="a"),
+        bar=rule_text(condition="b", repeatMode="after-gap", repeatGap=3),
+    )
+
+    def arm(**delivered: int) -> Arming:
+        return Arming.of(rules, delivered, ToolRefusal.ALWAYS, observe=False)
+
+    assert arm() is arm() is arm(other=1) is arm(bar=5)
+    assert arm(foo=1) is arm(foo=7)
+    assert arm(foo=1).allowed == {"bar"}
+    assert arm(bar=1).allowed == {"foo"}
+    for number in range(200):
+        rules.memo[number] = number
+    arm(foo=1, bar=1)
+    assert len(rules.memo) == 1

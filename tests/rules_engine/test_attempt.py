@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from rules_engine.attempt import Armed, Attempt, Located
+from rules_engine.armed import Armed
+from rules_engine.attempt import Attempt, Located
 from rules_engine.events import (
     FinishReason,
     TextDelta,

@@ -207,10 +207,10 @@ def _settled(mode: str, options: TurnOptions) -> Turn:
 @pytest.mark.parametrize(
     ("mode", "options", "batch", "limits"),
     [
-        ("never", REMIND, 1, (27, 44)),
-        ("never", REMIND, 40, (0.8, 1.2)),
-        ("always", CUT, 1, (46, 78)),
-        ("always", CUT, 40, (3.7, 11.4)),
+        ("never", REMIND, 1, (9, 21)),
+        ("never", REMIND, 40, (0.3, 0.6)),
+        ("always", CUT, 1, (15.5, 33)),
+        ("always", CUT, 40, (0.6, 4.5)),
     ],
 )
 def test_a_piece_of_text_takes_so_many_calls(
@@ -240,3 +240,19 @@ def test_an_interrupt_takes_so_many_calls(batch: int) -> None:
                     break
     assert isinstance(answers[-1], Interrupt)
     assert calls.all <= 660
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="no hyperscan")
+@pytest.mark.parametrize(
+    ("mode", "options", "limit"), [("never", REMIND, 215), ("always", CUT, 245)]
+)
+def test_a_turn_begins_with_so_many_calls(mode: str, options: TurnOptions, limit: int) -> None:
+    """To make it, to say what it will do, and to read the first piece: whatever the rules."""
+    _settled(mode, options)
+    calls = _Calls()
+    with calls.counted():
+        turn = turn_of(_sixty(mode), options)
+        turn.plan()
+        turn.holds_calls()
+        turn.feed_text(0, 0, ["hello "], 0.0)
+    assert calls.all <= limit

@@ -104,9 +104,11 @@ def test_hold_positions_are_those_of_the_text() -> None:
     split = text_of(rules, holds=True)
     fed(split, f"{BLOCK}so BAD")
     assert split.hold() == len(BLOCK) + 3
+    assert split.holds_back()
     assert split.hold_at(len(BLOCK) + 2) == len(BLOCK) + 2
     split.feed(".")
     assert split.hold() == len(split.text)
+    assert not split.holds_back()
     split.feed("BAD")
     split.drop_holds()
     assert split.hold() == len(split.text)

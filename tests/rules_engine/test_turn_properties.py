@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.decisions import Complete, Decision, Hit, Interrupt, Refuse, Release
-from rules_engine.events import ToolOpened
+from rules_engine.events import (
+    FinishReason,
+    OpenCharacter,
+    TextDelta,
+    ThinkingDelta,
+    ToolClosed,
+    ToolNamed,
+    ToolOpened,
+    TurnEvent,
+)
 from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions, covers
 from rules_engine.rule import InterruptMode
 from rules_engine.ruleset import LiveRule, RuleSet
@@ -118,6 +127,73 @@ def test_texts_fed_together_give_what_they_give_one_by_one(
         begin += len(attempt.events) * reads.pause
         for turn in turns.values():
             turn.reissued(begin)
+
+
+_EVENTS: dict[str, tuple[TurnEvent, ...]] = {
+    "sealed": (ThinkingDelta(0, "", sealed=True),),
+    "half": (TextDelta(0, "a"), OpenCharacter(0)),
+    "call": (ToolOpened(0, 0), ToolNamed(0, 0, "write")),
+    "closed": (ToolClosed(0, 0),),
+    "finish": (FinishReason(0, "stop"),),
+    "nothing": (),
+}
+
+
+@given(
+    rules(alphabet=SMALL),
+    st.lists(
+        st.one_of(
+            texts(SMALL, 4, 1).map(lambda text: (TextDelta(0, text),)),
+            texts(SMALL, 4, 1).map(lambda text: (TextDelta(0, text),)),
+            texts(SMALL, 4, 1).map(lambda text: (ThinkingDelta(0, text),)),
+            st.sampled_from([*_EVENTS, "tick", "give up"]),
+        ),
+        max_size=14,
+    ),
+    st.builds(
+        TurnOptions,
+        release=st.sampled_from([*ReleaseMode, ReleaseMode.CUT]),
+        hold_limit=st.sampled_from([3, 4096]),
+        turn_budget=st.sampled_from([2.0, 120.0]),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_text_alone_is_decided_on_as_any_event(
+    wanted: list[Wanted],
+    script: list[str | tuple[TurnEvent, ...]],
+    options: TurnOptions,
+    observe: bool,  # noqa: FBT001 - drawn
+    structured: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whatever came before it: text passes without delay only where it would anyhow."""
+    ruleset = rule_set(wanted)
+    one, other = (
+        turn_of(ruleset, options, observe=observe, structured=structured) for _ in range(2)
+    )
+    opened = False
+    for at, step in enumerate(script):
+        if (step == "closed" and not opened) or (step == "call" and opened):
+            continue
+        opened = opened or step == "call"
+        if step == "tick":
+            answers = one.tick(at), other.tick(at)
+        elif step == "give up":
+            answers = one.give_up(), other.give_up()
+            opened = False
+        else:
+            events = _EVENTS[step] if isinstance(step, str) else step
+            match events:
+                case (TextDelta(choice, text),):
+                    alone = other.feed_text(at, choice, [text], at)
+                case _:
+                    alone = other.feed(at, events, at)
+            answers = one.feed(at, events, at), alone
+        assert answers[0] == answers[1]
+        if any(isinstance(each, Interrupt) for each in answers[0]):
+            one.reissued(at)
+            other.reissued(at)
+            opened = False
 
 
 def _without_releases(decisions: list[Decision]) -> list[Decision]:

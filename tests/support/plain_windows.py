@@ -56,6 +56,9 @@ class PlainWindow:
             floors = (self._position(s, self.text, s.floor) for s in self._searches(holding))
         return min(floors, default=len(self.text))
 
+    def holds_back(self) -> bool:
+        return self.hold() < len(self.text)
+
     def hold_at(self, cut: int) -> int:
         holding = [p for p in (*self._active, *self._hit_now) if p.watch.holds]
         text = self.text[:cut]

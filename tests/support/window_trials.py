@@ -107,7 +107,7 @@ class Trial:
             if at == self.dropped_at:
                 window.drop_holds()
             found = window.feed(piece)
-            yield _told(found), window.hold()
+            yield _told(found), window.hold(), window.holds_back()
             for each in found:
                 yield window.hold_at(each.decided)
             known = len(window.text)
