@@ -110,35 +110,47 @@ class Marks:
         """Strongest first, `HEAD` last."""
         return tuple(map(Key.named, self.names))
 
+    def packed(self) -> str:
+        """Write them as one string: a third of the room, and nothing for the collector to visit."""
+        return " ".join((*self.names, self.fingerprint))
+
+    @classmethod
+    def unpacked(cls, packed: str) -> Marks:
+        """Read what `packed` wrote; no name has a blank in it."""
+        *names, fingerprint = packed.split(" ")
+        return cls(tuple(names), fingerprint)
+
 
 class Memory:
     """Marks of messages met lately, by their stamps, so that none is read anew with each request.
 
-    Two generations: when the younger one is full it becomes the older, which is forgotten. It
-    saves work and decides nothing, so several threads may use it at a time.
+    Two generations of `most`: when the younger one is full it becomes the older, which is
+    forgotten. It saves work and decides nothing, so several threads may use it at a time.
     """
 
     def __init__(self, most: int = 8192) -> None:
         self._most = most
-        self._young: dict[bytes, Marks] = {}
-        self._old: dict[bytes, Marks] = {}
+        self._young: dict[bytes, str] = {}
+        self._old: dict[bytes, str] = {}
         self.read = 0  # messages whose marks had to be made
 
     def marks(self, message: Message) -> Marks:
         """Give a message's marks, made anew only where they are not known."""
         stamp = message.stamp
-        known = (self._young.get(stamp) or self._old.get(stamp)) if stamp else None
-        if known is None:
-            self.read += 1
-            known = marks(message)
+        packed = (self._young.get(stamp) or self._old.get(stamp)) if stamp else None
+        if packed is not None:
+            self._keep(stamp, packed)
+            return Marks.unpacked(packed)
+        self.read += 1
+        made = marks(message)
         if stamp:
-            self._keep(stamp, known)
-        return known
+            self._keep(stamp, made.packed())
+        return made
 
-    def _keep(self, stamp: bytes, known: Marks) -> None:
+    def _keep(self, stamp: bytes, packed: str) -> None:
         if len(self._young) >= self._most:
             self._old, self._young = self._young, {}
-        self._young[stamp] = known
+        self._young[stamp] = packed
 
 
 @dataclass(frozen=True, slots=True)

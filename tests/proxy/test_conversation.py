@@ -18,6 +18,7 @@ from proxy.conversation import (
     Message,
     canonical,
     counted,
+    marks,
     normalised,
     own_ids,
     spine,
@@ -234,6 +235,18 @@ def test_memory_gives_the_marks_that_a_reading_gives() -> None:
     messages = [Stamped("assistant", f"said {number % 3}") for number in range(9)]
     assert spine(messages, memory) == spine(messages) == spine(messages, memory)
     assert memory.read == 3
+
+
+def test_memory_gives_back_every_kind_of_key() -> None:
+    """Also of messages that have no key at all."""
+    memory = Memory()
+    calls = (Call("toolu_1a2b3", "a b", '{"x": "y z"}'), Call(None, "", ""))
+    texts = (" ", "short and wide", LONG)
+    messages = [Stamped("assistant", text) for text in texts]
+    messages += [Stamped("assistant", f"{text} ", calls=calls) for text in texts]
+    for message in messages * 2:
+        assert memory.marks(message) == marks(message)
+    assert memory.read == len(messages)
 
 
 def test_memory_is_bounded_and_keeps_what_is_in_use() -> None:
