@@ -15,11 +15,13 @@ import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
+from typing import TypeVar
 
 import aiohttp
 import httpx
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import HttpProcessingError
+from aiohttp.streams import EMPTY_PAYLOAD
 from yarl import URL
 
 _OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
@@ -31,6 +33,7 @@ _PIECE = 256 * 1024  # of a request body in one write
 _LEAST_FINAL = 200  # a smaller status is no answer, or one to an upgrade, which is never asked for
 
 Trace = Callable[[str, object], Awaitable[None]]
+_Result = TypeVar("_Result")
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
@@ -81,8 +84,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         return httpx.Response(
             response.status,
             headers=head,
-            stream=_Answer(response, timeouts),
-            extensions={"network_stream": _Connection(response)},
+            stream=PushedBody(response, timeouts),
+            extensions={"network_stream": Connection(response)},
         )
 
     async def aclose(self) -> None:
@@ -135,7 +138,41 @@ class _Protocol(ResponseHandler):
 
     aiohttp lets a body wait for ever where its framing turns out to be wrong, as its parser has
     let go of it by then, and takes a reset for the orderly end of a body that a close delimits.
+    `reader` is called behind whatever happens to the body.
     """
+
+    reader: Callable[[], None] | None = None
+    _heard = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came."""
+        super().data_received(data)
+        if self.reader is not None and data:
+            self.reader()
+
+    def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002 - aiohttp's
+        """Read on; aiohttp asks for it at each piece, whether it ever stopped or not."""
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
+
+    def start_timeout(self) -> None:
+        """Count anew, with what `read_timeout` is now."""
+        self._drop_timeout()
+        self._reschedule_timeout()
+
+    def _reschedule_timeout(self) -> None:
+        """Note that something came: one timer goes on where aiohttp makes one for each read."""
+        self._heard = self._loop.time()
+        if self._read_timeout_handle is None:
+            super()._reschedule_timeout()
+
+    def _on_read_timeout(self) -> None:
+        left = self._heard + (self._read_timeout or 0) - self._loop.time()
+        if left > 0:
+            self._read_timeout_handle = self._loop.call_later(left, self._on_read_timeout)
+            return
+        super()._on_read_timeout()
+        self._tell()
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
         """Note a fault. One that the parser found is the body's."""
@@ -148,6 +185,11 @@ class _Protocol(ResponseHandler):
         if exc is not None:
             self._break(exc)
         super().connection_lost(exc)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.reader is not None:
+            self.reader()
 
     def _break(self, why: BaseException) -> None:
         body = self._payload
@@ -210,51 +252,111 @@ class _Upload:
             yield
 
 
-class _Answer(httpx.AsyncByteStream):
-    """An answer's body: each piece is all that has come so far."""
+class PushedBody(httpx.AsyncByteStream):
+    """An answer's body: each piece is all that has come so far. `ended`: there is no more."""
 
     def __init__(
         self, response: aiohttp.ClientResponse, timeouts: MutableMapping[str, float]
     ) -> None:
+        self.ended = False
         self._response = response
+        self._content = response.content
         self._timeouts = timeouts
+        self._watched = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._watch(self._timeouts["read"])
-        content = self._response.content
+        while piece := await self.until(_itself):
+            yield piece
+
+    async def until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+        """Hand each piece to `take`, empty at the end, until it says something; answers with that.
+
+        It is called where the piece is received: to wake the task that waits here costs more than
+        most pieces do. What it raises is raised here, as are httpx's TransportErrors.
+        """
+        protocol = self._protocol()
+        if protocol is not None and not self._watched:
+            self._watched = True
+            protocol.read_timeout = self._timeouts["read"]
+            protocol.start_timeout()
+        result = self._handed(take)
+        if result is not None:
+            return result
+        if protocol is None:
+            raise httpx.ReadError("the connection is gone")
+        waiter: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+        protocol.reader = functools.partial(self._arrived, take, protocol, waiter)
         try:
-            while piece := await content.readany():
-                yield piece
-        except (aiohttp.ClientError, OSError) as problem:
-            # The stream raises before it hands out what came in the same moment as the break.
-            if left := content._read_nowait(-1):  # noqa: SLF001 - there is no other way to it
-                yield left
-            raise _fault(problem) from None
+            return await waiter
+        finally:
+            protocol.reader = None
 
     async def aclose(self) -> None:
         """Give the connection back if the body was read to its end, else drop it."""
         self._response.close()
 
-    def _watch(self, idle: float) -> None:
-        """Let the upstream be silent for so many seconds from here on."""
+    def _arrived(
+        self,
+        take: Callable[[bytes], _Result | None],
+        protocol: _Protocol,
+        waiter: asyncio.Future[_Result],
+    ) -> None:
+        if waiter.done():
+            return
+        try:
+            result = self._handed(take)
+        except Exception as problem:  # noqa: BLE001 - raised where the body is waited for
+            waiter.set_exception(problem)
+            return
+        if result is not None:
+            waiter.set_result(result)
+        elif not protocol.connected:
+            waiter.set_exception(httpx.ReadError("the connection was closed"))
+
+    def _handed(self, take: Callable[[bytes], _Result | None]) -> _Result | None:
+        """Hand over what is there; what came right before a break comes before the break."""
+        content = self._content
+        if content is EMPTY_PAYLOAD:  # it has no buffer
+            self.ended = True
+            return take(b"")
+        while content._buffer:  # noqa: SLF001 - asking costs a task here, and raises too early
+            result = take(content._read_nowait(-1))  # noqa: SLF001
+            if result is not None:
+                return result
+        problem = content.exception()
+        if problem is not None:
+            raise _fault(problem) from None
+        if content.is_eof():
+            self.ended = True
+            return take(b"")
+        return None
+
+    def _protocol(self) -> _Protocol | None:
         connection = self._response.connection
-        if connection is not None and connection.protocol is not None:
-            connection.protocol.read_timeout = idle
-            connection.protocol.start_timeout()
+        protocol = None if connection is None else connection.protocol
+        return protocol if isinstance(protocol, _Protocol) else None
 
 
-class _Connection:
+def _itself(piece: bytes) -> bytes:
+    return piece
+
+
+class Connection:
     """What an answer comes over."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
 
-    async def aclose(self) -> None:
+    def abort(self) -> None:
         """Drop it at once, with whatever was still to be written."""
         connection = self._response.connection
         if connection is not None and connection.transport is not None:
             connection.transport.abort()
         self._response.close()
+
+    async def aclose(self) -> None:
+        """Do the same, under the name that httpx's own streams have for it."""
+        self.abort()
 
 
 async def _slices(body: bytes) -> AsyncIterator[bytes]:
@@ -291,7 +393,7 @@ _FAULTS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
 )
 
 
-def _fault(problem: Exception) -> httpx.TransportError:
+def _fault(problem: BaseException) -> httpx.TransportError:
     """Say it in httpx's words; the first kind that fits."""
     if isinstance(problem, httpx.TransportError):
         return problem

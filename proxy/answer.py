@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -179,7 +180,7 @@ class Answer(Response):
     async def _attempt(self, client: Client, body: Body) -> Step:
         """Read one attempt to where it is over; returns the step that says so, not yet sent."""
         while True:
-            step = await self._checked(await self._next_step(body))
+            step = await self._checked(await self._next_step(client, body))
             self._look_at(step)
             if step.overheld:
                 await client.write(bytes(step.send))
@@ -190,13 +191,16 @@ class Answer(Response):
                 return step
             await client.write(bytes(step.send))
 
-    async def _next_step(self, body: Body) -> Step:
+    async def _next_step(self, client: Client, body: Body) -> Step:
+        """Read on until there is more to do than to send: that is done where bytes arrive."""
         exchange = self._exchange
+        take = partial(self._take, client)
         try:
+            await client.flush()
             if not exchange.finish_seen:
-                return self._read(await body.read())
+                return await body.until(take)
             with anyio.move_on_after(self._context.patience.finish_reason):
-                return self._read(await body.read())
+                return await body.until(take)
             return exchange.settle(self._now())
         except EventTooLarge as problem:
             self._rules_off(str(problem))
@@ -210,10 +214,21 @@ class Answer(Response):
             self._end_as(fault.code)
             return exchange.end(self._now(), broken=True)
 
-    def _read(self, data: bytes) -> Step:
-        if data:
-            return self._exchange.read(data, self._now())
-        return self._exchange.end(self._now(), broken=False)
+    def _take(self, client: Client, data: bytes) -> Step | None:
+        """Take in what came; None where all is done, or else what is left to do."""
+        exchange = self._exchange
+        if not data:
+            return exchange.end(self._now(), broken=False)
+        step = exchange.take(data, self._now())
+        if isinstance(step, bytes):
+            passed = client.write_now(step)
+        elif step.only_sends:
+            passed = not step.send or client.write_now(bytes(step.send))
+        else:
+            if step.close_upstream and self._response is not None:
+                self._response.abort()
+            return step
+        return None if passed and not exchange.finish_seen else Step()
 
     async def _checked(self, step: Step) -> Step:
         """Run the searches that a step waits for."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from proxy.sse import SseEvent
-from proxy.wire import Decoded
+from proxy.wire import Decoded, Texts
 from rules_engine.events import TextDelta, ThinkingDelta
 
 
@@ -24,34 +24,60 @@ class HeldEvent(NamedTuple):
 class Run:
     """Events in a row that carry a piece of one choice's text each, and nothing else.
 
-    `size`: their bytes; `characters`: of the first choice's text.
+    `size`: their bytes. `has_id`: one had an `id` field.
     """
 
-    __slots__ = ("characters", "choice", "decoded", "events", "pieces", "size")
+    __slots__ = ("_events", "choice", "has_id", "pieces", "size")
 
     def __init__(self) -> None:
         self.choice = 0
+        self.has_id = False
         self.clear()
 
     def __bool__(self) -> bool:
-        return bool(self.events)
+        return bool(self.pieces)
 
     def add(self, event: SseEvent, decoded: Decoded, text: TextDelta) -> None:
         """One more; `text` is all that it carries."""
         self.choice = text.choice
-        self.events.append(event)
-        self.decoded.append(decoded)
+        self._events.append((event, decoded))
         self.pieces.append(text.text)
         self.size += len(event.raw)
-        if text.choice == 0:
-            self.characters += len(text.text)
+        self.has_id = self.has_id or event.has_id
 
     def clear(self) -> None:
         """Begin a new one."""
-        self.events: list[SseEvent] = []
-        self.decoded: list[Decoded] = []
+        self._events: list[tuple[SseEvent, Decoded]] = []
         self.pieces: list[str] = []
-        self.size = self.characters = 0
+        self.size = 0
+        self.has_id = False
+
+    @property
+    def raw(self) -> bytes:
+        """All of their bytes."""
+        return b"".join([event.raw for event, _ in self._events])
+
+    def events(self) -> Iterable[tuple[SseEvent, Decoded]]:
+        """Each of them, and what it says."""
+        return self._events
+
+
+class CutRun:
+    """The same, where the events are a line of data each and were cut by these lines."""
+
+    __slots__ = ("_lines", "choice", "has_id", "pieces", "raw")
+
+    def __init__(self, raw: bytes, lines: list[bytes], texts: Texts) -> None:
+        self.choice, self.pieces = texts
+        self.raw = raw
+        self.has_id = False
+        self._lines = lines
+
+    def events(self) -> Iterable[tuple[SseEvent, Decoded]]:
+        """Each of them, and what it says; made only where one has to wait."""
+        for line, piece in zip(self._lines, self.pieces, strict=True):
+            event = SseEvent(b"data: %b\n\n" % line, line.decode())
+            yield event, Decoded((TextDelta(self.choice, piece),))
 
 
 class Backlog:
@@ -82,9 +108,9 @@ class Backlog:
         self.count += 1
         self.size += len(event.raw)
 
-    def extend(self, run: Run) -> None:
+    def extend(self, run: Run | CutRun) -> None:
         """The next events of the attempt."""
-        for event, decoded in zip(run.events, run.decoded, strict=True):
+        for event, decoded in run.events():
             self.add(event, decoded)
 
     def first(self, through: int) -> HeldEvent | None:

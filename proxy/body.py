@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from proxy.headers import first
 from proxy.upstream import UpstreamResponse
 
@@ -9,6 +12,7 @@ _BLANK = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 _EVENT_STREAM = b"text/event-stream"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_Result = TypeVar("_Result")
 
 
 class Body:
@@ -17,6 +21,7 @@ class Body:
     def __init__(self, response: UpstreamResponse) -> None:
         self._type = first(response.headers, b"content-type") or b""
         self._read = response.read_decoded if response.decodable else response.read
+        self._response: UpstreamResponse | None = response if response.decodable else None
         self._ahead = bytearray()
 
     async def read(self) -> bytes:
@@ -25,6 +30,17 @@ class Body:
             ahead, self._ahead = bytes(self._ahead), bytearray()
             return ahead
         return await self._read()
+
+    async def until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+        """Hand each piece to `take`, empty at the end, until it says something; give that.
+
+        Raises `errors.UpstreamFault`, and what `take` raises. See `UpstreamResponse.until`.
+        """
+        while self._ahead or self._response is None:
+            result = take(await self.read())
+            if result is not None:
+                return result
+        return await self._response.until(take)
 
     async def rest(self, limit: int) -> bytes:
         """Everything that is left, or more than `limit` bytes of it."""
@@ -65,6 +81,8 @@ class Whole(Body):
     def __init__(self, document: bytes) -> None:
         line = document.replace(b"\n", b" ").replace(b"\r", b" ")
         self._data = b"data: " + line.strip() + b"\n\ndata: [DONE]\n\n"
+        self._ahead = bytearray()
+        self._response = None
 
     async def read(self) -> bytes:
         """The stream, then nothing."""

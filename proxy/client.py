@@ -6,7 +6,8 @@ Writes are whole events and one at a time; a client that leaves cancels the work
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import Any
 
 import anyio
 from starlette.types import Receive, Send
@@ -19,6 +20,26 @@ class BrokenAnswer(Exception):  # noqa: N818 - named by what the client sees
     """Raised to end an answer uncleanly, as the upstream's ended; the server cuts the socket."""
 
 
+class _Begun:
+    """What is left of a write that has to wait; awaiting this brings it to its end."""
+
+    def __init__(self, steps: Generator[Any, Any, None], waited_for: Any) -> None:
+        self._steps = steps
+        self._waited_for = waited_for
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        resume: Callable[[Any], Any]
+        while True:
+            try:
+                value, resume = (yield self._waited_for), self._steps.send
+            except BaseException as problem:  # noqa: BLE001 - it is for the write to deal with
+                value, resume = problem, self._steps.throw
+            try:
+                self._waited_for = resume(value)
+            except StopIteration:
+                return
+
+
 class Client:
     """Sends one answer over ASGI."""
 
@@ -29,6 +50,7 @@ class Client:
         self.last_sent = self._now()
         self._send = send
         self._turn = asyncio.Lock()
+        self._begun: _Begun | None = None
         self._late = bytearray()  # what goes out before anything else
         self._flushing: asyncio.Task[None] | None = None
 
@@ -47,11 +69,34 @@ class Client:
             await self._send({"type": "http.response.body", "body": data, "more_body": True})
         self.last_sent = self._now()
 
+    def write_now(self, data: bytes) -> bool:
+        """Send a piece without waiting; False where some of it waits, and `flush` must be awaited.
+
+        Mostly a server takes a piece at once, and no task has to be woken for it. This may be
+        called outside of any task.
+        """
+        if self._begun is not None or self._late or self._turn.locked():
+            self._late += data
+            return False
+        message = {"type": "http.response.body", "body": data, "more_body": True}
+        steps = self._send(message).__await__()
+        try:
+            waited_for = next(steps)
+        except StopIteration:
+            self.last_sent = self._now()
+            return True
+        self._begun = _Begun(steps, waited_for)
+        return False
+
+    async def flush(self) -> None:
+        """Send what `write_now` had to leave."""
+        async with self._turn:
+            await self._finish()
+
     def write_soon(self, data: bytes) -> None:
-        """Send a piece from outside of any task: before whatever is written later."""
-        self._late += data
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.get_running_loop().create_task(self._flush())
+        """Send a piece where nobody can wait for it: before whatever is written later."""
+        if data and not self.write_now(data) and (self._flushing is None or self._flushing.done()):
+            self._flushing = asyncio.get_running_loop().create_task(self.flush())
 
     async def end(self) -> None:
         """End the body in an orderly way."""
@@ -72,11 +117,11 @@ class Client:
             headers.append((b"retry-after", str(fault.retry_after).encode()))
         await self.whole(fault.status, headers, fault.body())
 
-    async def _flush(self) -> None:
-        async with self._turn:
-            await self._finish()
-
     async def _finish(self) -> None:
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            await begun
+            self.last_sent = self._now()
         while self._late:
             late, self._late = bytes(self._late), bytearray()
             await self._send({"type": "http.response.body", "body": late, "more_body": True})

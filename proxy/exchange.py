@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from proxy.backlog import Backlog, HeldEvent, Run
+from proxy.backlog import Backlog, CutRun, Run
 from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
+from proxy.intake import Intake
+from proxy.outlet import Outlet
 from proxy.pending import Pending
 from proxy.quirks import Profile
 from proxy.splice import Placement, Splice
-from proxy.sse import SseEvent, SseReader
+from proxy.sse import SseEvent
 from proxy.step import Seen, Step, place_of
 from proxy.wire import Decoded, WireApi, WireRequest
 from rules_engine import wording
@@ -30,11 +32,9 @@ from rules_engine.decisions import (
     Release,
     Withhold,
 )
-from rules_engine.events import FinishReason
 from rules_engine.structures import CheckStructure, StructureResult
 from rules_engine.turn import Answer, Turn
 
-_RECORDED = ("[DONE]", '"usage"', '"error"')  # what the turn's record wants of unwatched events
 _GAP = "\n\n"  # between what the model said and what we say behind it
 
 
@@ -60,7 +60,7 @@ class Exchange:
         self.turn = turn
         self.pending = pending
         self.withheld_characters = 0
-        self.usage: list[Mapping[str, int] | None] = []
+        self._usage: list[Mapping[str, int] | None] = []  # of the attempts before
         self._wire = wire
         self._request = request
         self._profile = profile
@@ -76,13 +76,32 @@ class Exchange:
 
     # ---- what the relay calls
 
-    def read(self, data: bytes, now: float) -> Step:
-        """More bytes of the current attempt. Raises `sse.EventTooLarge`."""
+    def take(self, data: bytes, now: float) -> Step | bytes:
+        """More bytes of the current attempt. Raises `sse.EventTooLarge`.
+
+        Most reads bring whole events of text that no rule minds. They have a short way here, and
+        all that is left to do is to send the bytes that this answers with.
+        """
+        if self._ended or not self._first:
+            return self._read(data, now)
+        try:
+            if self._watching:
+                room = self._held_limit - self._outlet.backlog.size
+                run = self._intake.texts(data, room)
+            else:
+                run, passes = None, self._intake.pass_by(data)
+                if passes is not None:
+                    return passes
+        except Exception:  # noqa: BLE001 - the long way meets the same fault, and sees to it
+            run = None
+        return self._read(data, now) if run is None else self._take_texts(run, now)
+
+    def _read(self, data: bytes, now: float) -> Step:
         step = Step()
-        events = self._sse.feed(data)
-        self._guard(lambda: self._take(events, now, step), step, events)
+        events = self._intake.feed(data)
+        self._guard(lambda: self._take_in(events, now, step), step, events)
         if (step.complete or step.check) and self.passes_on:
-            step.last += self._sse.rest()
+            step.last += self._intake.rest()
         return step
 
     def pass_rest(self, data: bytes) -> Step:
@@ -94,11 +113,9 @@ class Exchange:
     def document(self, body: bytes, now: float) -> Step:
         """A whole JSON answer: one long event."""
         step = Step()
-        self._is_document = self._ended = True
+        self._outlet.document = self._ended = True
         try:
-            decoded = self._decoder.document(body)
-            self._note(decoded)
-            events = (*decoded.events, *self._decoder.close(broken=self._failed))
+            decoded, events = self._intake.document(body)
             self._backlog.add(SseEvent(body, None), decoded)
             self._execute(self.turn.feed(0, events, now), step)
             self._finish(step, broken=False)
@@ -108,7 +125,7 @@ class Exchange:
 
     def end(self, now: float, *, broken: bool) -> Step:
         """The attempt's body ended, in an orderly way or not. Raises `sse.EventTooLarge`."""
-        tail = self._sse.tail()
+        tail = self._intake.tail()
         return self._over(() if tail is None else (tail,), now, broken=broken)
 
     def checked(self, results: Sequence[StructureResult], now: float) -> Step:
@@ -116,7 +133,7 @@ class Exchange:
         step = Step()
         held = b"".join(each.event.raw for each in self._backlog)
         self._guard(lambda: self._decide(results, now, step), step)
-        if step.fault and self._is_document:
+        if step.fault and self._outlet.document:
             return Step(complete=True, last=held, fault=step.fault)
         return step
 
@@ -143,23 +160,29 @@ class Exchange:
         left, self._unread = self._unread, ()
         for event in left:
             self._unwatched(event, step)
-        step.last += self._sse.rest() if step.complete and self.passes_on else b""
+        step.last += self._intake.rest() if step.complete and self.passes_on else b""
         return step
 
     def reissued(self, now: float) -> None:
         """The next attempt's body is about to be read."""
         self.turn.reissued(now)
+        self._usage.append(self._intake.usage)
         self._begin()
+
+    @property
+    def usage(self) -> Sequence[Mapping[str, int] | None]:
+        """What each attempt told last of its usage."""
+        return [*self._usage, self._intake.usage]
 
     @property
     def finish_seen(self) -> bool:
         """Whether the current attempt has said why it finished, and its end is still open."""
-        return self._finish_seen and not self._ended
+        return self._intake.finish_seen and not self._ended
 
     @property
     def passes_on(self) -> bool:
         """Whether bytes behind the end mark still belong to the client."""
-        return self._first and self._done and not self._withheld
+        return self._first and self._intake.done and not self._withheld
 
     @property
     def holding(self) -> bool:
@@ -168,9 +191,9 @@ class Exchange:
 
     def client_message(self) -> Message:
         """The assistant message as the client has it, or will once the last bytes are out."""
-        message, whole = self._decoder.message(0), self._whole()
-        text = message.text if whole else message.text[: self._text_out]
-        reasoning = message.reasoning if whole else message.reasoning[: self._thinking_out]
+        message, whole = self._intake.message(), self._whole()
+        text = message.text if whole else message.text[: self._outlet.text]
+        reasoning = message.reasoning if whole else message.reasoning[: self._outlet.thinking]
         return Message(
             "assistant",
             self._front() + text + self._said,
@@ -182,7 +205,7 @@ class Exchange:
     def splice(self, *, left: bool = False) -> Splice | None:
         """What the turn leaves behind, or None. `left`: the client went away before its end."""
         pending = self.pending.abandoned(self._front(), self.turn.released_thinking)
-        message = self._decoder.message(0)
+        message = self._intake.message()
         if self._whole() and self.turn.released and not self._profile.forbid_reasoning:
             pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
         injected = pending.splice.before or pending.splice.tool_notes or pending.splice.after
@@ -193,7 +216,7 @@ class Exchange:
     def _front(self) -> str:
         """Text of abandoned attempts at the front of the client's message, with its seam."""
         released = self.turn.released
-        spoken = self._decoder.message(0).text if self._whole() else self._text_out or self._said
+        spoken = self._intake.message().text if self._whole() else self._outlet.text or self._said
         return released + wording.seam(released) if released and spoken else released
 
     def _whole(self) -> bool:
@@ -203,21 +226,18 @@ class Exchange:
     # ---- one attempt
 
     def _begin(self) -> None:
-        self._sse = SseReader(self._limit)
-        self._is_document = False
-        self._decoder = self._wire.decoder(self._profile)
-        self._backlog = Backlog()
-        self._text_out = self._thinking_out = 0  # characters of it that the client got
-        self._done = False  # the end mark was read
+        self._intake = Intake(self._wire.decoder(self._profile), self._limit)
+        self._outlet = Outlet(self.continuation, first=self._first)
         self._ended = False  # the turn machine knows that the output is over
         self._accepted = False
-        self._failed = False  # the upstream reported an error in its stream
-        self._finish_seen = False
         self._unfinished: frozenset[tuple[int, int]] = frozenset()
         self._withheld = False  # its calls stay here for good
         self._ending = False  # how its connection ended, while structures are searched
         self._said = ""  # what we said ourselves in their place
-        self.usage.append(None)
+
+    @property
+    def _backlog(self) -> Backlog:
+        return self._outlet.backlog
 
     @property
     def _first(self) -> bool:
@@ -239,12 +259,12 @@ class Exchange:
         return step
 
     def _last(self, left: Sequence[SseEvent], now: float, step: Step, *, broken: bool) -> None:
-        self._take(left, now, step)
+        self._take_in(left, now, step)
         if not step.over and not self._ended:
-            cut_short = broken or not (self._finish_seen or self._done)
+            cut_short = broken or not (self._intake.finish_seen or self._intake.done)
             self._close(now, step, broken=cut_short, transport=broken)
 
-    def _take(self, events: Sequence[SseEvent], now: float, step: Step) -> None:
+    def _take_in(self, events: Sequence[SseEvent], now: float, step: Step) -> None:
         """Take in what one read completed; pieces of one text in a row are fed as one."""
         run = Run()
         for event in events:
@@ -252,10 +272,10 @@ class Exchange:
                 self._unwatched(event, step)
                 self._taken += 1
                 continue
-            decoded = self._decoder.decode(event)
+            decoded = self._intake.decode(event)
             text = decoded.only_text
             if text is None or text.choice != run.choice:
-                self._feed_text(run, now, step)
+                self._feed_run(run, now, step)
                 if step.stops:
                     return
             if text is None:
@@ -265,38 +285,54 @@ class Exchange:
             else:
                 run.add(event, decoded, text)
             if self._backlog.size + run.size > self._held_limit:
-                self._feed_text(run, now, step)
+                self._feed_run(run, now, step)
                 step.overheld = not step.reissue and self._backlog.size > self._held_limit
                 self._unread = tuple(events[self._taken :]) if step.overheld else ()
             if step.stops:
                 return
-        self._feed_text(run, now, step)
+        self._feed_run(run, now, step)
 
-    def _feed_text(self, run: Run, now: float, step: Step) -> None:
-        """Feed events that carry nothing but pieces of one choice's text."""
+    def _take_texts(self, run: CutRun, now: float) -> Step | bytes:
+        """Take in what one read completed, where that is text alone."""
+        step, first = Step(), self._backlog.count
+        try:
+            answers = self._feed_text(run, now)
+            if answers is None:
+                return run.raw
+            self._execute(answers, step)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            if self._backlog.count == first:
+                self._backlog.extend(run)
+            self._fall_open((), problem, step)
+        return step
+
+    def _feed_run(self, run: Run, now: float, step: Step) -> None:
         if not run:
             return
-        first, count = self._backlog.count, len(run.pieces)
-        answers = self.turn.feed_text(first, run.choice, run.pieces, now)
-        passes = answers == (Release(first + count - 1),)
-        if passes and self._first and not self._backlog:
-            step.send += self.continuation.first_texts(run.events, run.decoded)
-            self._backlog.count += count
-            self._text_out += run.characters
-            self._taken += count
+        answers = self._feed_text(run, now)
+        self._taken += len(run.pieces)
+        if answers is None:
+            step.send += run.raw
         else:
-            self._backlog.extend(run)
-            self._taken += count
             self._execute(answers, step)
         run.clear()
+
+    def _feed_text(self, run: Run | CutRun, now: float) -> Sequence[Answer] | None:
+        """Feed pieces of one text; None where they go out as they came, else they wait."""
+        count, outlet = self._backlog.count, self._outlet
+        answers = self.turn.feed_text(count, run.choice, run.pieces, now)
+        if answers == (Release(count + len(run.pieces) - 1),) and outlet.passes(run):
+            return None
+        outlet.backlog.extend(run)
+        return answers
 
     def _feed(self, decoded: Decoded, now: float, step: Step) -> None:
         """Feed the newest event."""
         events = decoded.events
-        self._note(decoded)
+        self._intake.note(decoded)
         if decoded.done:
             self._ended = True
-            events += self._decoder.close(broken=self._failed)
+            events += self._intake.close(broken=False)
         self._execute(self.turn.feed(self._backlog.count - 1, events, now), step)
         if decoded.done:
             self._finish(step, broken=False)
@@ -308,32 +344,24 @@ class Exchange:
             return
         if self._first:
             step.send += event.raw
-        if self._first and not event.mentions(*_RECORDED):
+        if self._first and not self._intake.tells(event):
             return
         try:
-            decoded = self._decoder.decode(event)
+            decoded = self._intake.decode(event)
         except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
             # Behind a finish reason that was read, our own end mark follows.
-            marks_end = self._finish_seen and event.mentions("[DONE]")
+            marks_end = self._intake.finish_seen and event.mentions("[DONE]")
             step.send += b"" if self._first or marks_end else event.raw
             return
-        self._note(decoded)
+        self._intake.note(decoded)
         if not self._first:
-            step.send += self._passed(event, decoded)
-        if self._done:
+            step.send += self._outlet.passed(event, decoded)
+        if self._intake.done:
             self._end_unwatched(step)
 
     def _end_unwatched(self, step: Step) -> None:
         self._ended = self._accepted = step.complete = True
         step.last += b"" if self._first else self.continuation.finish()
-
-    def _note(self, decoded: Decoded) -> None:
-        self._done = self._done or decoded.done
-        self._failed = self._failed or decoded.error
-        for event in decoded.events:
-            self._finish_seen = self._finish_seen or isinstance(event, FinishReason)
-        if decoded.usage is not None:
-            self.usage[-1] = decoded.usage
 
     def _close(self, now: float, step: Step, *, broken: bool, transport: bool) -> None:
         self._ended = True
@@ -342,7 +370,7 @@ class Exchange:
             step.broken = transport
             step.last = b"" if self._first or broken else self.continuation.finish()
             return
-        events = self._decoder.close(broken=broken or self._failed)
+        events = self._intake.close(broken=broken)
         self._execute(self.turn.feed(self._backlog.count, events, now), step)
         self._finish(step, broken=transport)
 
@@ -352,9 +380,9 @@ class Exchange:
             self._ending = broken
         if step.check or step.reissue:
             return
-        step.complete, step.broken, step.failed = True, broken, step.failed or self._failed
-        plain = self._first or self._is_document
-        if not (plain or self._withheld or broken or self._failed):
+        step.complete, step.broken, step.failed = True, broken, step.failed or self._intake.failed
+        plain = self._first or self._outlet.document
+        if not (plain or self._withheld or broken or self._intake.failed):
             step.last += self.continuation.finish()
 
     # ---- decisions
@@ -384,46 +412,23 @@ class Exchange:
         step.seen += (Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
 
     def _release(self, release: Release, step: Step) -> None:
-        out = bytearray()
         self._unfinished = release.without_calls
-        try:
-            while held := self._backlog.first(release.through):
-                out += self._rendered(held, release)
-                self._backlog.drop_first()
-        finally:  # a fault at one event loses none
+        for out in self._outlet.release(release):  # a fault at one event loses none before it
             if self._ended:
                 step.last += out
             else:
                 step.send += out
 
-    def _rendered(self, held: HeldEvent, release: Release) -> bytes:
-        if held.ordinal in release.dropped:
-            self.continuation.unreleased(held.event)
-            return b""
-        self._text_out += held.text
-        self._thinking_out += held.thinking
-        if self._is_document:
-            return held.event.raw
-        if not self._first:
-            return self.continuation.later(held.event, held.decoded)
-        if release.without_calls and held.decoded.events:
-            return self.continuation.first_without(held.event, held.decoded, release.without_calls)
-        return self.continuation.first(held.event, held.decoded)
-
     def _abandon(self, withheld: int, seam: str, step: Step, *, at: int | None = None) -> None:
         self._drop_held(withheld, at)
-        self._text_out = self._thinking_out = 0  # the turn has what the client saw
+        self._outlet.text = self._outlet.thinking = 0  # the turn has what the client saw
         self.continuation.reissued(seam)
         step.close_upstream = step.reissue = True
         step.send += step.last
         step.last = b""
 
     def _drop_held(self, withheld: int, at: int | None = None) -> None:
-        """Keep what is held for good; what stands behind event `at` was never received."""
-        for held in self._backlog:
-            if at is None or held.ordinal <= at:
-                self.continuation.unreleased(held.event)
-        self._backlog.clear()
+        self._outlet.drop(at)
         self._ended = True
         self.withheld_characters += withheld
 
@@ -435,7 +440,7 @@ class Exchange:
         self._abandon(interrupt.withheld, interrupt.seam, step, at=interrupt.at)
 
     def _refuse(self, refuse: Refuse, step: Step) -> None:
-        message = self._decoder.message(0)
+        message = self._intake.message()
         refused, others = apart(refuse)
         results = refusal_results(refuse, len(message.calls))
         rendered = self._wire.refused(message, results, self._profile)
@@ -453,14 +458,14 @@ class Exchange:
         step.failed = step.exhausted = withhold.error
         if withhold.error:
             step.last += self._error(said)
-        elif self._is_document:
+        elif self._outlet.document:
             step.last, self._said = self._wire.document(said, self._request), said
         else:
             step.last += self.continuation.withheld(said)
-            self._said = _GAP + said if self._text_out else said
+            self._said = _GAP + said if self._outlet.text else said
 
     def _error(self, message: str) -> bytes:
-        if self._is_document:
+        if self._outlet.document:
             return self._wire.error_body(message, "ttsr_error", "rule_exhausted")
         return self.continuation.error(message, "rule_exhausted")
 
@@ -470,20 +475,11 @@ class Exchange:
         step.send += step.last
         step.last, step.complete = b"", False
         self._watching = self._ended = False
-        step.send += b"".join(self._passed(each.event, each.decoded) for each in self._backlog)
-        self._backlog.clear()
-        if self._done:
+        step.send += self._outlet.emptied()
+        if self._intake.done:
             self._end_unwatched(step)
         for event in left[self._taken :]:
             self._unwatched(event, step)
-
-    def _passed(self, event: SseEvent, decoded: Decoded) -> bytes:
-        if self._first:
-            return event.raw
-        try:
-            return self.continuation.later(event, decoded)
-        except Exception:  # noqa: BLE001 - what cannot be written anew still says something
-            return event.raw
 
     def _complete(self, complete: Complete, step: Step) -> None:
         self._accepted = not complete.broken

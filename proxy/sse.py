@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from proxy.errors import UpstreamFault
 
 _LF = 0x0A
+_DATA = b"data: "
 _BOM = b"\xef\xbb\xbf"
 EVENT_LIMIT = 16 * 1024 * 1024
 
@@ -41,6 +42,20 @@ class SseEvent(NamedTuple):
     def mentions(self, *words: str) -> bool:
         """Whether one of the words stands in the data."""
         return self.data is not None and any(word in self.data for word in words)
+
+
+class Cut(NamedTuple):
+    """Bytes of a stream: `whole` events, and the begin of one behind them."""
+
+    whole: bytes
+    rest: bytes
+
+    def lines(self) -> list[bytes] | None:
+        """Give what stands in the events, if each is one line of data."""
+        if not self.whole.startswith(_DATA):
+            return None
+        lines = self.whole[len(_DATA) : -2].split(b"\n\ndata: ")
+        return lines if self.whole.count(b"\n") == 2 * len(lines) else None
 
 
 class EventTooLarge(UpstreamFault):
@@ -113,6 +128,28 @@ class SseReader:
             raise EventTooLarge(self._limit, self.rest())
         return tuple(events)
 
+    def cut(self, data: bytes) -> Cut | None:
+        """Cut what more bytes complete off what they do not, without a look into it.
+
+        None where that takes reading them (other line ends than LF, events that may be too large),
+        and where they complete nothing. It reads nothing: `keep` does, or else `feed`.
+        """
+        buffer = self._buffer
+        if self._overflow or not self._knows_lf_alone(data):
+            return None
+        if not buffer and data.endswith(b"\n\n"):
+            return Cut(data, b"") if len(data) <= self._limit else None
+        end = data.rfind(b"\n\n") + 2
+        if end < 2 or len(buffer) + len(data) > self._limit:  # noqa: PLR2004 - there was none
+            return None
+        return Cut(bytes(buffer) + data[:end], data[end:])
+
+    def keep(self, rest: bytes) -> None:
+        """Go on behind what was cut off; `rest` is the begin of the next event."""
+        if rest or self._buffer:
+            self._buffer[:] = rest
+            self._line = self._scan = self._sought = 0
+
     def tail(self) -> SseEvent | None:
         """Read what the end of the stream left unterminated, as if it were complete.
 
@@ -173,8 +210,8 @@ class SseReader:
 
     def _whole_event(self, raw: bytes) -> SseEvent:
         """Read an event of which no line was read yet, and whose lines end at LF."""
-        if raw.startswith(b"data: ") and raw.find(b"\n") == len(raw) - 2:
-            return SseEvent(raw, raw[6:-2].decode("utf-8", "replace"))
+        if raw.startswith(_DATA) and raw.find(b"\n") == len(raw) - 2:
+            return SseEvent(raw, raw[len(_DATA) : -2].decode("utf-8", "replace"))
         for line in raw.split(b"\n"):
             self._read_line(line)
         return self._event(raw)

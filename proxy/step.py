@@ -54,6 +54,13 @@ class Step:
         """Whether nothing more of this read counts for now."""
         return self.reissue or self.overheld
 
+    @property
+    def only_sends(self) -> bool:
+        """Whether it says nothing but what goes to the client now."""
+        return not (
+            self.seen or self.check or self.overheld or self.reissue or self.complete or self.fault
+        )
+
     def then(self, later: Step) -> Step:
         """This step and the one that its searches led to, as one.
 

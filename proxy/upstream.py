@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -17,7 +17,7 @@ import anyio
 import httpx
 
 from proxy import codings
-from proxy.aiohttp_transport import AiohttpTransport
+from proxy.aiohttp_transport import AiohttpTransport, Connection, PushedBody
 from proxy.config import Settings, without_credentials
 from proxy.errors import (
     BadRequest,
@@ -69,6 +69,24 @@ class UpstreamResponse:
         self._complete = True
         return b""
 
+    async def until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+        """Hand each piece to `take`, decoded and empty at the end, until it says something.
+
+        Answers with that, and raises what `take` raises. It may be called outside of the task that
+        waits here, so it must not wait itself, nor ask which task runs.
+        """
+        stream = self._stream
+        if self._codings or not isinstance(stream, PushedBody):
+            while (result := take(await self.read_decoded())) is None:
+                pass
+            return result
+        try:
+            result = await stream.until(take)
+        except httpx.TransportError as problem:
+            raise self._owner.fault_in_body(problem) from None
+        self._complete = stream.ended
+        return result
+
     async def read_decoded(self) -> bytes:
         """Give the next piece with its content coding undone; raises UpstreamBroken on damage."""
         if not self._codings:
@@ -92,6 +110,11 @@ class UpstreamResponse:
                 raise UpstreamBroken(
                     "the upstream's answer is damaged: it is not what its Content-Encoding says"
                 ) from None
+
+    def abort(self) -> None:
+        """Close the socket at once, where that needs no waiting; `aclose` is still to be called."""
+        if not self._complete and isinstance(self._network, Connection):
+            self._network.abort()
 
     async def aclose(self) -> None:
         """Give the connection back if the body is complete, else close its socket at once.

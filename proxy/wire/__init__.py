@@ -92,8 +92,22 @@ class AttemptMessage:
     extra: bytes
 
 
+class Texts(NamedTuple):
+    """Several wire events, each of which carries a piece of one choice's text and no more."""
+
+    choice: int
+    pieces: list[str]
+
+
 class Decoder(Protocol):
     """Reads one attempt. Pure; never raises on any bytes."""
+
+    def texts(self, lines: Sequence[bytes]) -> Texts | None:
+        """Read the data of the next events, if each is a piece of one choice's text, no more.
+
+        None where one is anything else, or where it takes more than a glance; then nothing was
+        read. What it reads, `decode` would read the same.
+        """
 
     def decode(self, event: SseEvent) -> Decoded:
         """Read the next event of a stream."""
@@ -121,8 +135,11 @@ class Continuation(Protocol):
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
 
-    def first_texts(self, events: Sequence[SseEvent], decoded: Sequence[Decoded]) -> bytes:
-        """Release events of the first attempt that carry a piece of text each, and nothing else."""
+    def texts_pass(self, raw: bytes, *, has_id: bool) -> bool:
+        """Note that events of the first attempt that carry a piece of text each go out as `raw`.
+
+        False where each is wanted by itself: then they are to be released as others are.
+        """
 
     def first_without(
         self, event: SseEvent, decoded: Decoded, calls: frozenset[tuple[int, int]]

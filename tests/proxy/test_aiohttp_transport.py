@@ -6,14 +6,14 @@ import gc
 import random
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import aiohttp
 import httpx
 import pytest
 
 from proxy.config import Settings
-from proxy.errors import BadRequest, FirstByteTimeout, UpstreamBroken
+from proxy.errors import BadRequest, FirstByteTimeout, IdleTimeout, UpstreamBroken
 from proxy.upstream import Upstream, UpstreamResponse
 from tests.support.upstream import Reply, ScriptedUpstream, document
 
@@ -254,3 +254,147 @@ async def test_nothing_of_the_request_is_kept_while_its_answer_is_read(
     assert not kept & of_requests
     gate.set()
     assert got + await read(response) == whole
+
+
+def gather(client_got: list[bytes], enough: int) -> Callable[[bytes], bool | None]:
+    """Take pieces until there are so many bytes, or no more."""
+
+    def take(piece: bytes) -> bool | None:
+        client_got.append(piece)
+        return True if not piece or sum(map(len, client_got)) >= enough else None
+
+    return take
+
+
+async def test_pieces_are_handed_over_until_one_is_answered(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """What comes behind that one waits for the next call; the end comes as an empty piece."""
+    upstream.script(Reply(EVENTS, splits=tuple(range(50, len(EVENTS), 50)), delay=0.001))
+    response = await ask(client)
+    got: list[bytes] = []
+    assert await response.until(gather(got, 300))
+    first = b"".join(got)
+    assert EVENTS.startswith(first)
+    assert len(first) >= 300
+    assert await response.until(gather(got, 1 << 20))
+    assert b"".join(got) == EVENTS
+    assert got[-1] == b""
+    await response.aclose()
+
+
+async def test_no_task_is_woken_for_what_is_taken(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """The task that waits runs once, however many pieces there are."""
+    upstream.script(Reply(EVENTS, splits=tuple(range(50, len(EVENTS), 50)), delay=0.001))
+    response = await ask(client)
+    me = asyncio.current_task()
+    callers = set[object]()
+
+    def take(piece: bytes) -> bool | None:
+        callers.add(asyncio.current_task())
+        return None if piece else True
+
+    assert await response.until(take)
+    assert callers <= {None, me}
+    assert None in callers
+    await response.aclose()
+
+
+async def test_a_fault_of_the_taker_is_raised_where_the_body_is_waited_for(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """Of the first piece or a later one; the connection goes on to be closed as ever."""
+    for many in (1, 3):
+        left = many
+
+        def take(_piece: bytes) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                raise LookupError("mine")
+
+        upstream.script(Reply(EVENTS, splits=(50, 100, 150), delay=0.005))
+        response = await ask(client)
+        with pytest.raises(LookupError, match="mine"):
+            await response.until(take)
+        await response.aclose()
+
+
+@pytest.mark.parametrize("terminate", ["abort", "reset"])
+async def test_a_break_is_raised_behind_what_was_taken(
+    upstream: ScriptedUpstream, client: Upstream, terminate: str
+) -> None:
+    """Pieces first, the break behind them."""
+    upstream.script(Reply(EVENTS, terminate=terminate))  # type: ignore[arg-type]
+    response = await ask(client)
+    got: list[bytes] = []
+    with pytest.raises(UpstreamBroken):
+        await response.until(gather(got, 1 << 20))
+    assert b"" not in got
+    assert EVENTS.startswith(b"".join(got))
+    await response.aclose()
+
+
+async def test_silence_counts_from_the_last_piece(upstream: ScriptedUpstream) -> None:
+    """An answer may take longer than the silence that is allowed within it."""
+    settings = {"upstream": {"url": upstream.url, "idleTimeout": 0.4}}
+    client = Upstream(Settings.model_validate(settings))
+    upstream.script(Reply(EVENTS, splits=(100, 200, 300), delay=0.25, terminate="stall"))
+    response = await ask(client)
+    got: list[bytes] = []
+    times: list[float] = []
+    loop = asyncio.get_running_loop()
+
+    def take(piece: bytes) -> None:
+        got.append(piece)
+        times.append(loop.time())
+
+    with pytest.raises(IdleTimeout):
+        await response.until(take)
+    assert b"".join(got) == EVENTS
+    assert times[-1] - times[0] > 0.4
+    assert loop.time() - times[-1] >= 0.35
+    await response.aclose()
+    await client.aclose()
+
+
+async def test_the_client_that_is_closed_ends_who_waits(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """Nobody waits for ever on a connection that is gone."""
+    upstream.script(Reply(EVENTS, terminate="stall"))
+    response = await ask(client)
+    got = bytearray()
+    came = asyncio.Event()
+
+    def take(piece: bytes) -> None:
+        got.extend(piece)
+        if got == EVENTS:
+            came.set()
+
+    waiting = asyncio.ensure_future(response.until(take))
+    await came.wait()
+    await client.aclose()
+    with pytest.raises(UpstreamBroken):
+        await asyncio.wait_for(waiting, 5)
+    await response.aclose()
+
+
+async def test_a_body_that_is_aborted_is_closed_at_once(
+    upstream: ScriptedUpstream, client: Upstream
+) -> None:
+    """Without waiting for anything; a whole one's connection is kept."""
+    upstream.script(Reply(EVENTS, terminate="stall"), Reply(EVENTS))
+    response = await ask(client)
+    assert await response.until(gather([], 10))
+    response.abort()
+    exchange = await upstream.exchange(0)
+    await asyncio.wait_for(exchange.closed.wait(), 5)
+    await response.aclose()
+    whole = await ask(client)
+    assert await whole.until(gather([], 1 << 20))
+    whole.abort()
+    await whole.aclose()
+    assert (await upstream.exchange(1)).closed_at is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import anyio
@@ -144,3 +145,100 @@ async def test_cancelling_from_outside_ends_the_work_and_the_listening() -> None
     assert scope.cancelled_caught
     await anyio.lowlevel.checkpoint()
     assert wire.gone.statistics().tasks_waiting == 0
+
+
+class Slow:
+    """A server that takes pieces at once until it is told to wait."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.ready = asyncio.Event()
+        self.ready.set()
+        self.cancelled = False
+
+    async def send(self, message: Any) -> None:
+        try:
+            if not self.ready.is_set():
+                await self.ready.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        self.sent.append(message["body"])
+
+
+async def test_client_takes_pieces_without_a_task_where_the_server_does() -> None:
+    """It is sent when the call is over, and later than what was sent before."""
+    server = Slow()
+    client = Client(server.send)
+    client.last_sent = 0
+    assert client.write_now(b"a")
+    assert server.sent == [b"a"]
+    assert client.last_sent > 0
+
+
+async def test_client_goes_on_with_what_had_to_wait() -> None:
+    """Pieces behind it wait too; whoever writes next brings all of it out in order."""
+    for finish in ("flush", "write", "end"):
+        server = Slow()
+        client = Client(server.send)
+        server.ready.clear()
+        assert not client.write_now(b"a")
+        assert not client.write_now(b"b")
+        server.ready.set()
+        assert not client.write_now(b"c")
+        assert server.sent == []
+        await (client.write(b"d") if finish == "write" else getattr(client, finish)())
+        last = {"flush": [], "write": [b"d"], "end": [b""]}[finish]
+        assert server.sent == [b"a", b"bc", *last]
+        assert client.write_now(b"e")
+        assert server.sent[-1] == b"e"
+
+
+async def test_client_does_not_overtake_a_writer_that_waits() -> None:
+    """One that waits in a task of its own."""
+    server = Slow()
+    client = Client(server.send)
+    server.ready.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(client.write(b"a"))
+        await asyncio.sleep(0)
+        assert not client.write_now(b"b")
+        server.ready.set()
+        await client.flush()
+    assert server.sent == [b"a", b"b"]
+
+
+async def test_client_that_is_left_while_it_waits_ends_what_it_began() -> None:
+    """The server learns of it, and nothing is locked behind it."""
+    server = Slow()
+    client = Client(server.send)
+    server.ready.clear()
+    assert not client.write_now(b"a")
+    waiting = asyncio.ensure_future(client.flush())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert server.cancelled
+    server.ready.set()
+    await client.end()
+    assert server.sent == [b""]
+
+
+async def test_client_gets_the_servers_fault_where_it_waits() -> None:
+    """Or at once, where the server does not wait."""
+
+    async def fail(_message: Any) -> None:
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        Client(fail).write_now(b"a")
+
+    async def fail_later(_message: Any) -> None:
+        await asyncio.sleep(0)
+        raise OSError("gone")
+
+    client = Client(fail_later)
+    assert not client.write_now(b"a")
+    with pytest.raises(OSError, match="gone"):
+        await client.flush()

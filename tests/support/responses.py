@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import cast
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeVar, cast
 
 from proxy.errors import Fault
 from proxy.headers import Field
 from proxy.upstream import UpstreamResponse
+
+_Result = TypeVar("_Result")
 
 
 class Played:
@@ -29,12 +31,20 @@ class Played:
             raise piece
         return piece
 
+    async def until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+        while (result := take(await self.read())) is None:
+            pass
+        return result
+
     async def read_decoded(self) -> bytes:
         return await self.read()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while piece := await self.read():
             yield piece
+
+    def abort(self) -> None:
+        self.closed += 1
 
     async def aclose(self) -> None:
         self.closed += 1

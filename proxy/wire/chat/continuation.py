@@ -96,7 +96,7 @@ class ChatContinuation(AnswerContinuation):
     ) -> tuple[JsonObject | None, bool]:
         """Take notes of a first-attempt event; its chunk without `calls`, and whether that cut."""
         shown = self._shown
-        self._out.passed(event)
+        self._out.passed(event.raw, has_id=event.has_id)
         opened = shown.hear_calls(decoded, calls)
         chunk = read(event.data) if opened or calls or shown.curious else None
         if chunk is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proxy.quirks import Profile
-from proxy.wire import AttemptMessage
+from proxy.wire import AttemptMessage, Texts
 from proxy.wire.chat.reasoning import (
     REASONING_FIELDS,
     ReasoningFields,
@@ -16,8 +16,8 @@ from proxy.wire.chat.reasoning import (
     read_thought,
 )
 from proxy.wire.chat.slots import Calls, ToolEvent, call_of, raw_of
-from proxy.wire.chat.typed import read_piece
-from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, whole
+from proxy.wire.chat.typed import read_piece, read_pieces
+from proxy.wire.openai.channel import Growth, Joiner, ThinkSplit, is_whole, whole
 from proxy.wire.openai.decoder import AnswerDecoder
 from proxy.wire.openai.tolerant import write_json
 from rules_engine.events import FinishReason, OpenCharacter, TextDelta, ThinkingDelta, TurnEvent
@@ -69,6 +69,17 @@ class _Choice:
             inline, text = self._split.feed(text)
             return [*self._prose(Thought(inline), text), *self._cut_off(text)]
         return [*self._prose(_NO_THOUGHT, text), *self._cut_off(text)]
+
+    def said(self, pieces: Sequence[str]) -> bool:
+        """Read deltas that are nothing but pieces of text; False where one must be looked into."""
+        if not self._plain or self._text_joiner.waits or not all(pieces):
+            return False
+        text = "".join(pieces)
+        if not is_whole(text):
+            return False
+        self.silent = False
+        self.text.append(text)
+        return True
 
     def close(self) -> list[TurnEvent]:
         """Let out what was held back and close the calls."""
@@ -162,3 +173,9 @@ class ChatDecoder(AnswerDecoder[_Choice]):
     def _said(self, data: str) -> tuple[TurnEvent, ...] | None:
         piece = read_piece(data)
         return None if piece is None else tuple(self._numbered(piece.choice).say(piece.text))
+
+    def _pieces(self, lines: Sequence[bytes]) -> Texts | None:
+        texts = read_pieces(lines)
+        if texts is None or not self._numbered(texts.choice).said(texts.pieces):
+            return None
+        return texts

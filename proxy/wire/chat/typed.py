@@ -7,10 +7,12 @@ tolerant reader takes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from proxy.wire import Texts
 from proxy.wire.chat.reasoning import REASONING_FIELDS
 
 _SAYS_MORE = ("tool_calls", "function_call", *sorted(REASONING_FIELDS))
@@ -51,3 +53,21 @@ def read_piece(data: str) -> Piece | None:
         return None
     (choice,) = chunk.choices
     return Piece(choice.index, choice.delta.content)
+
+
+def read_pieces(lines: Sequence[bytes]) -> Texts | None:
+    """Read the pieces of one choice's text that are all that these chunks say, else None."""
+    pieces: list[str] = []
+    number: int | None = None
+    decode = _decoder.decode
+    try:
+        for line in lines:
+            chunk: Any = decode(line)
+            (choice,) = chunk.choices
+            if chunk.object == "error" or number not in (None, choice.index):
+                return None
+            number = choice.index
+            pieces.append(choice.delta.content)
+    except (ValueError, RecursionError):
+        return None
+    return None if number is None else Texts(number, pieces)

@@ -23,7 +23,7 @@ class CompletionsContinuation(AnswerContinuation):
 
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
-        self._out.passed(event)
+        self._out.passed(event.raw, has_id=event.has_id)
         self._shown.hear(decoded)
         if self._shown.curious and (chunk := read(event.data)) is not None:
             self._shown.look(chunk)

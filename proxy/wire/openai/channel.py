@@ -13,15 +13,22 @@ def _joined(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def whole(text: str) -> str:
-    """Join surrogate halves that met; a half without its partner becomes U+FFFD."""
+def is_whole(text: str) -> bool:
+    """Whether no surrogate half stands in it."""
     if text.isascii():
-        return text
+        return True
     try:
         text.encode()  # many times faster than a search
     except UnicodeEncodeError:
-        return _SURROGATE.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
-    return text
+        return False
+    return True
+
+
+def whole(text: str) -> str:
+    """Join surrogate halves that met; a half without its partner becomes U+FFFD."""
+    if is_whole(text):
+        return text
+    return _SURROGATE.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
 
 
 class Joiner:

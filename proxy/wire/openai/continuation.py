@@ -7,7 +7,6 @@ tell that there was more than one attempt.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.sse import SseEvent
@@ -55,13 +54,13 @@ class AnswerContinuation(ABC):
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
 
-    def first_texts(self, events: Sequence[SseEvent], decoded: Sequence[Decoded]) -> bytes:
-        """Release events of the first attempt that carry a piece of text each, no more."""
+    def texts_pass(self, raw: bytes, *, has_id: bool) -> bool:
+        """Note that events with a piece of text each go out; False while each is of interest."""
         if self._shown.curious:
-            return b"".join(map(self.first, events, decoded))
-        self._out.passed_all(events)
+            return False
+        self._out.passed(raw, has_id=has_id)
         self._shown.text = True
-        return b"".join([event.raw for event in events])
+        return True
 
     def reissued(self, seam: str) -> None:
         """Begin a new attempt; `seam` goes out in front of its first text."""

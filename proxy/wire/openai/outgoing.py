@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from proxy.sse import SseEvent
 from proxy.wire.openai.chunk import JsonObject, written
 
 DONE = b"data: [DONE]\n\n"
@@ -19,15 +16,10 @@ class Outgoing:
         self._ids = False  # an `id` field went out
         self._lacks_lf = False
 
-    def passed(self, event: SseEvent) -> None:
-        """Note an upstream's event that goes out as it came."""
-        self._lacks_lf = event.raw.endswith(b"\r\n\r")
-        self._ids = self._ids or event.has_id
-
-    def passed_all(self, events: Sequence[SseEvent]) -> None:
-        """Note several of them."""
-        self._lacks_lf = events[-1].raw.endswith(b"\r\n\r")
-        self._ids = self._ids or any(event.has_id for event in events)
+    def passed(self, raw: bytes, *, has_id: bool) -> None:
+        """Note events of an upstream that go out as they came. `has_id`: one has an `id` field."""
+        self._lacks_lf = raw.endswith(b"\r\n\r")
+        self._ids = self._ids or has_id
 
     def event(self, chunk: JsonObject) -> bytes:
         """Write an event of ours behind what went out.

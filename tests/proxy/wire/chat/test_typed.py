@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from proxy.quirks import PLAIN, Profile
 from proxy.sse import SseEvent
+from proxy.wire import Decoded, Texts
 from proxy.wire.chat.decoder import ChatDecoder
 from proxy.wire.chat.reasoning import REASONING_FIELDS
 from proxy.wire.chat.typed import Piece, read_piece
-from rules_engine.events import TurnEvent
+from rules_engine.events import TextDelta, TurnEvent
 
 
 class TolerantOnly(ChatDecoder):
@@ -106,6 +107,40 @@ def test_both_readers_say_the_same(lines: list[str], profile: Profile) -> None:
         assert short.decode(event) == long.decode(event)
     assert short.close(broken=False) == long.close(broken=False)
     assert [short.message(n) for n in range(2)] == [long.message(n) for n in range(2)]
+
+
+@given(st.lists(chunks(), max_size=6), st.sampled_from(PROFILES))
+@example([chunk({"content": "a\u2028"}), chunk({"content": "b"})], PLAIN)
+@example(
+    [chunk({"content": "a"}), chunk({"content": "\ud83d"}), chunk({"content": "\ude00"})], PLAIN
+)
+def test_texts_are_read_together_as_one_by_one(lines: list[str], profile: Profile) -> None:
+    """What is read at once is what would have been read; what is not, was not read at all."""
+    together, long = ChatDecoder(profile), TolerantOnly(profile)
+    for at in range(0, len(lines), 2):
+        pair = lines[at : at + 2]
+        expected = [long.decode(SseEvent(b"", line)) for line in pair]
+        texts = together.texts([line.encode() for line in pair])
+        if texts is None:
+            assert [together.decode(SseEvent(b"", line)) for line in pair] == expected
+        else:
+            told = [Decoded((TextDelta(texts.choice, piece),)) for piece in texts.pieces]
+            assert told == expected
+    assert together.close(broken=False) == long.close(broken=False)
+    assert [together.message(n) for n in range(2)] == [long.message(n) for n in range(2)]
+
+
+def test_only_pieces_of_one_text_are_read_together() -> None:
+    """Two choices, a piece of nothing, invalid bytes, half a character: one by one."""
+    plain = b'{"choices":[{"delta":{"content":"x"},"index":%d}]}'
+    decoder = ChatDecoder(PLAIN)
+    assert decoder.texts([plain % 1, plain % 1]) == Texts(1, ["x", "x"])
+    for other in (plain % 0, b'{"choices":[{"delta":{"content":""},"index":1}]}', b"[DONE]", b"",
+                  b'{"choices":[{"delta":{"content":"\xff"},"index":1}]}',
+                  b'{"choices":[{"delta":{"content":"\\ud83d"},"index":1}]}'):  # fmt: skip
+        assert decoder.texts([plain % 1, other]) is None
+    assert decoder.texts([]) is None
+    assert decoder.message(1).text == "xx"
 
 
 def test_a_repeated_key_counts_as_its_last_one() -> None:

@@ -22,7 +22,7 @@ class Words(AnswerContinuation):
         super().__init__(request(include_usage=True), Shown(Envelope("words", "made", "m")))
 
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
-        self._out.passed(event)
+        self._out.passed(event.raw, has_id=event.has_id)
         self._shown.hear(decoded)
         return event.raw
 

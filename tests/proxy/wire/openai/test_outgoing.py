@@ -13,7 +13,7 @@ def test_line_feed_of_an_event_that_ended_in_crlf_is_made_up_for() -> None:
     (event,) = SseReader().feed(b"data: {}\r\n\r\n")
     assert event.raw.endswith(b"\r\n\r")
     out = Outgoing()
-    out.passed(event)
+    out.passed(event.raw, has_id=event.has_id)
     assert out.event({}) == b"\ndata: {}\n\n"
     assert out.event({}) == b"data: {}\n\n"
 
@@ -23,7 +23,7 @@ def test_comment_behind_an_id_has_no_blank_line() -> None:
     (event,) = SseReader().feed(b"id: 1\ndata: {}\n\n")
     out = Outgoing()
     assert out.keep_alive() == b": keep-alive\n\n"
-    out.passed(event)
+    out.passed(event.raw, has_id=event.has_id)
     assert out.keep_alive() == b": keep-alive\n"
 
 
