@@ -94,10 +94,11 @@ class Answer(Response):
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
         client = self._client = Client(send)
+        self._context.pulse.join(self)
         try:
-            with self._context.pulse.felt_by(self):
-                await until_client_leaves(receive, lambda: self._serve(client))
+            await until_client_leaves(receive, lambda: self._serve(client))
         finally:
+            self._context.pulse.leave(self)
             self._record("client left")
 
     def beat(self) -> None:

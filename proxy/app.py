@@ -40,10 +40,10 @@ class App(FastAPI):
         way = self.gate if scope["type"] == "http" else None
         await (way or super().__call__)(scope, receive, send)
 
-    async def let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def let_in(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer a request that the gate has let in."""
         way = None if _first_segment(scope["path"]) in self.answered else self.forwarding
-        await (way or super().__call__)(scope, receive, send)
+        return (way or super().__call__)(scope, receive, send)
 
 
 def _first_segment(path: str) -> str:

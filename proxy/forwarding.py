@@ -51,8 +51,7 @@ class Forwarding:
             target = read_target(scope["raw_path"], scope["query_string"], scope["headers"])
             _check(scope["headers"], self._limit)
             with self._drain.turn():
-                limited = _limited(receive, self._limit)
-                response, rest = await self._answer(scope, limited, target)
+                response, rest = await self._answer(scope, receive, target)
                 await response(scope, rest, sending)
         except BrokenAnswer:
             logger.debug("%s: the answer was cut", scope["path"])
@@ -66,11 +65,13 @@ class Forwarding:
         self, scope: Scope, receive: Receive, target: Target
     ) -> tuple[Response, Receive]:
         """Give the answer, and what it is to receive from."""
+        limited = _limited(receive, self._limit)
         read = target.is_chat or target.is_completions
         if self._relay is None or scope["method"] != "POST" or not read:
-            return await self._passthrough(Request(scope, receive), target), receive
-        kept = _Kept(receive)
+            return await self._passthrough(Request(scope, limited), target), limited
+        kept = _Kept(limited)
         try:
+            # It has read all of the body, so that there is nothing left to limit.
             return await self._relay(Request(scope, kept), target), receive
         except (Fault, BrokenAnswer):
             raise

@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Protocol
 
 from proxy.step import place_of
@@ -41,21 +39,20 @@ class Pulse:
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    @contextmanager
-    def felt_by(self, turn: Living) -> Iterator[None]:
-        """Let `turn` feel it inside the block; it is stopped at once behind the proxy's end."""
-        share = next(self._shares)
-        share.add(turn)
+    def join(self, turn: Living) -> None:
+        """Let `turn` feel it until it leaves; behind the proxy's end it is stopped at once."""
+        next(self._shares).add(turn)
         self._count += 1
         if self._ended:
             turn.stop()
         if self._timer is None:
             self._wind()
-        try:
-            yield
-        finally:
+
+    def leave(self, turn: Living) -> None:
+        """Leave out a turn that has joined."""
+        for share in self._slices:
             share.discard(turn)
-            self._count -= 1
+        self._count -= 1
 
     def end(self) -> None:
         """Stop every turn, and those that still come."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import anyio
 import pytest
 
-from proxy.pulse import Pulse
+from proxy.pulse import Living, Pulse
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +33,15 @@ class Turn:
         self.stopped += 1
 
 
+@contextmanager
+def felt(pulse: Pulse, turn: Living) -> Iterator[None]:
+    pulse.join(turn)
+    try:
+        yield
+    finally:
+        pulse.leave(turn)
+
+
 async def test_every_turn_is_beaten_again_and_again() -> None:
     """However many there are, and also where there was none for a while."""
     pulse, turns = Pulse(0.02), [Turn() for _ in range(50)]
@@ -41,7 +51,7 @@ async def test_every_turn_is_beaten_again_and_again() -> None:
                 for turn in turns:
                     turn.alive = anyio.Event()
                     turn.beats = 0
-                    stack.enter_context(pulse.felt_by(turn))
+                    stack.enter_context(felt(pulse, turn))
                 for turn in turns:
                     await turn.alive.wait()
     assert not any(turn.stopped for turn in turns)
@@ -50,11 +60,11 @@ async def test_every_turn_is_beaten_again_and_again() -> None:
 async def test_turns_are_stopped_at_the_end_and_those_that_come_later() -> None:
     """A request that was being read when the end came must not run on."""
     pulse, early, late, over = Pulse(), Turn(), Turn(), Turn()
-    with pulse.felt_by(over):
+    with felt(pulse, over):
         pass
-    with pulse.felt_by(early):
+    with felt(pulse, early):
         pulse.end()
-        with pulse.felt_by(late):
+        with felt(pulse, late):
             pass
     assert [early.stopped, late.stopped, over.stopped] == [1, 1, 0]
 
@@ -66,7 +76,7 @@ async def test_a_fault_with_one_turn_harms_no_other(caplog: pytest.LogCaptureFix
     turns = [Turn(fail=number % 2 == 0) for number in range(80)]
     with anyio.fail_after(10), ExitStack() as stack:
         for turn in turns:
-            stack.enter_context(pulse.felt_by(turn))
+            stack.enter_context(felt(pulse, turn))
         for turn in turns:
             await turn.alive.wait()
     assert "ValueError in beat" in caplog.text
