@@ -376,14 +376,14 @@ class Answer(Response):
         """Store the turn's splice; False where the store did not take it in time."""
         exchange, context = self._exchange, self._context
         try:
-            left_behind, message = exchange.splice(left=left), exchange.client_message()
+            left_behind = exchange.splice(left=left)
+            if left_behind is None or self._stored:
+                return True
+            found_by = anchors.places(exchange.client_message(), context.spine, head=left)
         except Exception:  # noqa: BLE001 - a fault of ours must not harm the stream
             log.error("a fault of ours: what a turn leaves cannot be told")  # noqa: TRY400 - content
             context.recorder.unledgered = True
             return False
-        if left_behind is None or self._stored:
-            return True
-        found_by = anchors.places(message, context.spine, head=left)
         if not found_by:
             return True
         try:

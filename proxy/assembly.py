@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -50,6 +50,7 @@ from rules_engine.tools import ToolFamily
 log = logging.getLogger(__name__)
 
 _PURGE_EVERY = 3600.0
+_MOST_MODELS = 256  # names of models of which it is remembered what their upstream needs
 _wall = time.time  # noqa: TID251 - the clock that everyone else is handed
 
 
@@ -129,8 +130,11 @@ class _Assembly:
             store=self.store,
             audit=self.audit,
             rules=self._workspaces.ruleset,
+            directory=partial(self._workspaces.directory, None),
             agents=known_agents(settings),
-            quirks=lambda model: quirks.profile_for(host, model, settings.upstream.profile, known),
+            quirks=lru_cache(_MOST_MODELS)(
+                lambda model: quirks.profile_for(host, model, settings.upstream.profile, known)
+            ),
             loopback=self._loopback,
             wall=_wall,
             pulse=pulse,

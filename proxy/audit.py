@@ -140,12 +140,15 @@ class Audit:
     def record(self, hits: Sequence[HitRecord] = (), turn: TurnRecord | None = None) -> None:
         """Queue rows and tell the listeners. Never waits, never raises; for the loop's thread."""
         try:
+            waiting = bool(self._rows)
             clean = tuple(_clean_hit(hit) for hit in hits)
             self._rows.extend(clean)
             if turn is not None:
                 self._rows.append(_clean_turn(turn))
             self._trim()
-            self._wake.set()
+            # The writer sleeps until there is a row, and then until the batch is due.
+            if not waiting or self._due():
+                self._wake.set()
             if clean:
                 for listener in self._listeners:
                     listener(clean)

@@ -204,13 +204,13 @@ class Exchange:
 
     def splice(self, *, left: bool = False) -> Splice | None:
         """What the turn leaves behind, or None. `left`: the client went away before its end."""
+        injected = self.pending.splice.injects
+        if self.unplaceable or not (injected and self._request.anchored):
+            return None
         pending = self.pending.abandoned(self._front(), self.turn.released_thinking)
         message = self._intake.message()
         if self._whole() and self.turn.released and not self._profile.forbid_reasoning:
             pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
-        injected = pending.splice.before or pending.splice.tool_notes or pending.splice.after
-        if self.unplaceable or not (injected and self._request.anchored):
-            return None
         return pending.finish(self.client_message().text, head=left)
 
     def _front(self) -> str:

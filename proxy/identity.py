@@ -11,16 +11,15 @@ import binascii
 import hashlib
 import hmac
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 from proxy.agents import ANY_AGENT, Agent, HeaderMark
+from proxy.recognition import Recogniser, blind, exact
 from rules_engine.families import NO_EDITS, EditsInProse
 
-PROMPT_HEAD = 4000  # characters of a prompt in which marks are looked for
 PLACE_HEAD = 40_000  # characters in which the workspace is looked for
 SIDE_HEAD = 400  # characters in which a request says that it stands beside the conversation
 
@@ -35,7 +34,7 @@ _SESSION_HINTS = (
     "previous_response_id",
 )
 _JWT_PARTS = 3
-_NO_MARKS = (0, 0, 0)
+_MOST_ASKED = 2048  # of patterns and beginnings of messages it is remembered what they showed
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +105,10 @@ def identify(
     facts: RequestFacts,
     route: Route,
     policy: TenantPolicy,
-    agents: Sequence[Agent],
+    recogniser: Recogniser,
 ) -> Identity:
     """Identify a request. `headers` have lower-case names."""
-    agent = recognise(headers, facts, agents)
+    agent = recogniser.agent(headers, facts.tools, facts.system)
     tenant = tenant_of(headers, policy)
     session = session_of(headers, facts, route, agent)
     edits = edits_in_prose(facts, agent)
@@ -126,61 +125,10 @@ def identify(
     )
 
 
-def recognise(headers: Mapping[str, str], facts: RequestFacts, agents: Iterable[Agent]) -> Agent:
-    """Find the one agent that sent the request; `ANY_AGENT` where nothing shows it.
-
-    Headers of its own are surest, then the user agent, the prompt, and the declared tools; a surer
-    kind outweighs all below it. Among equals it is the one that the prompt names first (who it is
-    stands in front of what it knows of others), then the one with more of its tools declared,
-    then the first by name.
-    """
-    prompt = facts.system[:PROMPT_HEAD].lower()
-    likely = _surest(headers, tuple(agents))
-    scored = [(_score(headers, facts.tools, prompt, agent), agent) for agent in likely]
-    best = max((score for score, _ in scored), default=_NO_MARKS)
-    if best[0] == 0:
-        return ANY_AGENT
-    return min((agent for score, agent in scored if score == best), key=lambda a: a.name)
-
-
-def _surest(headers: Mapping[str, str], agents: Sequence[Agent]) -> Sequence[Agent]:
-    """Leave those that headers show, where there are any: prompts take longer to search."""
-    own = [agent for agent in agents if _any(headers, agent.marks.headers)] or agents
-    named = headers.get("user-agent", "")
-    return [agent for agent in own if _finds(agent.marks.user_agent, named)] or own
-
-
-def _score(
-    headers: Mapping[str, str], tools: Sequence[str], prompt: str, agent: Agent
-) -> tuple[int, int, int]:
-    """Weigh the marks: their kinds, how early the prompt has one, how many tools are its own."""
-    marks = agent.marks
-    named = [found.start() for p in marks.prompt if (found := re.search(p, prompt)) is not None]
-    declared = [len(own) for own in marks.tools if own.issubset(tools)]
-    shown = (
-        _any(headers, marks.headers),
-        _finds(marks.user_agent, headers.get("user-agent", "")),
-        bool(named),
-        bool(declared),
-    )
-    kinds = sum(8 >> kind for kind, there in enumerate(shown) if there)
-    return kinds, -min(named, default=PROMPT_HEAD), max(declared, default=0)
-
-
 def _any(headers: Mapping[str, str], marks: Iterable[HeaderMark]) -> bool:
     return any(
-        mark.name in headers and _blind(mark.pattern).search(headers[mark.name]) for mark in marks
+        blind(mark.pattern).search(headers[mark.name]) for mark in marks if mark.name in headers
     )
-
-
-def _finds(patterns: Iterable[str], text: str) -> bool:
-    return any(_blind(pattern).search(text) for pattern in patterns)
-
-
-@cache
-def _blind(pattern: str) -> re.Pattern[str]:
-    """Compile an agent's pattern, blind to case; there are as many as the agents' files hold."""
-    return re.compile(pattern, re.IGNORECASE)
 
 
 def role_of(
@@ -189,7 +137,7 @@ def role_of(
     """Say whether a sub-agent asks: by a header that names its parent, or by its prompt."""
     told = _any(headers, (*agent.sub_agent, *ANY_AGENT.sub_agent))
     prompt = facts.system[:PLACE_HEAD]
-    return "sub" if told or any(re.search(p, prompt) for p in agent.sub_prompts) else "main"
+    return "sub" if told or any(exact(p).search(prompt) for p in agent.sub_prompts) else "main"
 
 
 def session_of(
@@ -256,7 +204,7 @@ def workspace_of(headers: Mapping[str, str], facts: RequestFacts, agent: Agent) 
         return told
     for text in (facts.system[:PLACE_HEAD], facts.first_user[:PLACE_HEAD]):
         for pattern in (*agent.workspace, *ANY_AGENT.workspace):
-            found = re.search(pattern, text)
+            found = exact(pattern).search(text)
             if found is not None:
                 label = next(group for group in found.groups() if group is not None)
                 return label.strip().rstrip("`'\".,;") or None
@@ -271,13 +219,18 @@ def is_side_request(headers: Mapping[str, str], facts: RequestFacts, agent: Agen
     """
     if _any(headers, (*agent.side_headers, *ANY_AGENT.side_headers)):
         return True
-    asked = [text[:SIDE_HEAD] for text in (facts.system, facts.last_user)]
-    return any(
-        _finds((side.pattern,), text)
-        for side in (*agent.side_prompts, *ANY_AGENT.side_prompts)
-        if side.tools or not facts.calls_tools
-        for text in asked
-    )
+    system, last = facts.system[:SIDE_HEAD], facts.last_user[:SIDE_HEAD]
+    for side in (*agent.side_prompts, *ANY_AGENT.side_prompts):
+        may = side.tools or not facts.calls_tools
+        if may and (_asks(side.pattern, system) or _asks(side.pattern, last)):
+            return True
+    return False
+
+
+@lru_cache(_MOST_ASKED)
+def _asks(pattern: str, text: str) -> bool:
+    """Search the beginning of a message, which is the same in many requests."""
+    return blind(pattern).search(text) is not None
 
 
 def edits_in_prose(facts: RequestFacts, agent: Agent) -> EditsInProse | None:
@@ -291,13 +244,13 @@ def edits_in_prose(facts: RequestFacts, agent: Agent) -> EditsInProse | None:
     found = [
         taught
         for taught in (*agent.prose_formats, *ANY_AGENT.prose_formats)
-        if any(re.search(taught.pattern, text) for text in texts)
+        if any(exact(taught.pattern).search(text) for text in texts)
     ]
     if not found:
         return None
     formats = dict.fromkeys(each for taught in found for each in taught.formats)
     last = facts.last_user[:PLACE_HEAD]
-    paths = (re.search(pattern, last) for pattern in agent.prose_path)
+    paths = (exact(pattern).search(last) for pattern in agent.prose_path)
     return EditsInProse(tuple(formats), next((each.group(1) for each in paths if each), ""))
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import urlsplit, urlunsplit
 
 MASK = "[masked]"
 ELLIPSIS = "…"
 # Characters looked at on either side of a hit, so that a credential is seen whole before the cut.
 CONTEXT = 4096
+_MOST_LABELS = 256  # of which it is remembered how they are shown
 
 _NAMED = re.compile(
     r"""
@@ -67,7 +69,13 @@ def single_line(text: str) -> str:
 
 def label(text: str, limit: int = 256) -> str:
     """Show a name, id or path from outside: one line, bounded, known credentials masked."""
-    return _cut(single_line(redact(text[: limit + CONTEXT])), 0, limit)
+    return _label(text[: limit + CONTEXT], limit)
+
+
+@lru_cache(_MOST_LABELS)
+def _label(text: str, limit: int) -> str:
+    """Agents, models and directories are few, and all rows name them."""
+    return _cut(single_line(redact(text)), 0, limit)
 
 
 def excerpt(text: str, limit: int, start: int = 0, end: int | None = None) -> str:

@@ -29,12 +29,14 @@ from proxy.conversation import Memory, Message, Spine
 from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
 from proxy.forms import Forms
+from proxy.headers import Field
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
 from proxy.patience import Patience
 from proxy.pending import Pending
 from proxy.placing import Open
 from proxy.pulse import Pulse
 from proxy.quirks import Profile
+from proxy.recognition import Recogniser
 from proxy.record import TurnRecorder
 from proxy.routing import Target
 from proxy.splice import Delivery, Placement, StoredSplice
@@ -60,9 +62,9 @@ _NO_RULES = RuleSet("", (), (), ())
 class Services:
     """Everything that the flow uses; made once by the composition root.
 
-    `rules` gives the rule set of a workspace label and an agent role. `loopback`: whether only
-    this machine can reach the proxy. `wall`: Unix time. `pulse`: tells turns that time passes,
-    and that the proxy stops.
+    `rules` gives the rule set of a workspace label and an agent role; `directory` the real path of
+    the configured workspace. `loopback`: whether only this machine can reach the proxy. `wall`:
+    Unix time. `pulse`: tells turns that time passes, and that the proxy stops.
     """
 
     settings: Settings
@@ -70,6 +72,7 @@ class Services:
     store: Store
     audit: Audit
     rules: Callable[[str | None, str], Awaitable[RuleSet]]
+    directory: Callable[[], str]
     agents: tuple[Agent, ...]
     quirks: Callable[[str], Profile]
     loopback: bool
@@ -105,6 +108,11 @@ class Relay:
         self._known_secret: bytes | None = None
         self._memory = Memory()
         self._families = cache(partial(tool_families, services.agents))
+        self._recogniser = Recogniser(services.agents)
+        self._options = {
+            streaming: turn_options(services.settings, streaming=streaming)
+            for streaming in (True, False)
+        }
 
     async def __call__(self, request: Request, target: Target) -> Response:
         """Answer one request. Raises `errors.Fault`; the answer itself never does."""
@@ -118,7 +126,7 @@ class Relay:
         rules = _NO_RULES if asked.watching is Watching.NOT else await self._rules(who)
         stored = await self._stored(who.tenant, read, known=secret is not None)
         # With nothing to place the body stays as it is.
-        touched = size if stored or rules.listed else 0
+        touched = size if stored or rulebook.speaks(rules) else 0
         found, forms = await beside(touched, lambda: self._placed(read, who, rules, stored))
         turn = self._turn(asked, who, rules, found)
         return Answer(
@@ -146,7 +154,7 @@ class Relay:
             raw = await request.body()
         except ClientDisconnect:
             raise BrokenAnswer from None
-        names = codings.codings(request.headers.raw)
+        names = codings.codings(request.scope["headers"])
         if not names:
             return Received(raw, raw)
         most = self._services.settings.limits.body
@@ -194,11 +202,14 @@ class Relay:
         self, request: Request, target: Target, facts: RequestFacts, secret: bytes
     ) -> Identity:
         services = self._services
+        header = services.settings.tenant_header
         # Only a neighbour on this machine, such as a gateway in the same pod, may name tenants.
-        header = services.settings.tenant_header if _is_local(request) else None
+        if header is not None and not _is_local(request):
+            header = None
         policy = TenantPolicy(secret, services.loopback, header)
         route = Route(target.workspace, target.session)
-        return identify(dict(request.headers), facts, route, policy, services.agents)
+        headers = _by_name(request.scope["headers"])
+        return identify(headers, facts, route, policy, self._recogniser)
 
     async def _rules(self, who: Identity) -> RuleSet:
         try:
@@ -221,9 +232,10 @@ class Relay:
         if asked.watching is not Watching.ACTING or self._services.settings.dry_run:
             return ()  # in a dry run even what was spliced before stays away
         try:
-            # Asking for no keys costs nothing, and tells whether the store is there at all.
-            found = self._services.store.find(tenant, anchors.lookup_keys(read.spine))
-            return await within(self._services.patience.ledger_read, found)
+            keys = anchors.lookup_keys(read.spine)
+            found = self._services.store.find(tenant, keys)
+            # Asking for no keys waits for nobody, and tells whether the store is there at all.
+            return await (within(self._services.patience.ledger_read, found) if keys else found)
         except (StoreUnavailable, TimeoutError) as problem:
             self._unledgered(problem)
             return None
@@ -246,22 +258,21 @@ class Relay:
         facts = Facts(
             tools=asked.tools,
             families=with_open_file(self._families(who.agent), asked.messages),
-            workspace=who.workspace_label or str(settings.workspace.resolve()),
+            workspace=who.workspace_label or self._services.directory(),
             structured=asked.structured or who.prose_edits,
             forced_tool=asked.forced_tool,
             observe=observe,
             edits=who.edits,
         )
-        options = turn_options(settings, streaming=asked.stream)
         delivered = _delivered(rules, found.view.delivered)
-        return Turn(rules, facts, options, delivered, anyio.current_time())
+        return Turn(rules, facts, self._options[asked.stream], delivered, anyio.current_time())
 
     def _layers(self, asked: WireRequest, who: Identity, rules: RuleSet) -> tuple[Edit, ...]:
         """What stands in the system prompt; side requests and dry runs get nothing."""
         placeable = asked.anchored and asked.watching is Watching.ACTING
         if who.side or self._services.settings.dry_run or not placeable:
             return ()
-        if not rules.listed:
+        if not rulebook.speaks(rules):
             return ()
         prompt = "\n".join(message.text for message in _prompt(asked.messages))
         text = rulebook.layers(rules, prompt, tools=bool(asked.tools))
@@ -294,7 +305,11 @@ class Relay:
     def _opener(self, request: Request, target: Target, received: Received) -> Open:
         """Send a body where the request wanted to go; the client's own goes as it came."""
         # The request itself would keep all that it received once more, for as long as the answer.
-        method, headers, send = request.method, request.headers.raw, self._services.upstream.open
+        method, headers, send = (
+            request.method,
+            request.scope["headers"],
+            self._services.upstream.open,
+        )
 
         async def opened(body: bytes) -> UpstreamResponse:
             if body is received.plain:
@@ -355,6 +370,11 @@ def _budget(settings: Settings, *, streaming: bool) -> float:
 def _placement(settings: Settings) -> Placement:
     in_result = settings.reminder_placement == "tool_result"
     return Placement.INTO_TOOL if in_result else Placement.OWN
+
+
+def _by_name(fields: Sequence[Field]) -> Mapping[str, str]:
+    """Give fields as texts by their names; of several of one name the first."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(fields)}
 
 
 def _is_local(request: Request) -> bool:

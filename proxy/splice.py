@@ -87,6 +87,11 @@ class Splice:
     head: bool = False
     dropped: bool = False
 
+    @property
+    def injects(self) -> bool:
+        """Whether it brings the model anything that the client does not send itself."""
+        return bool(self.before or self.tool_notes or self.after)
+
 
 @dataclass(frozen=True, slots=True)
 class SplicePlace:

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from types import MappingProxyType
 
 from proxy.anchors import NO_MATCHES, Anchored, Matches
 from proxy.conversation import Message
@@ -114,6 +115,9 @@ class View:
     unstripped: tuple[int, ...]
 
 
+_UNCHANGED = View((), MappingProxyType({}), (), ())
+
+
 def build(
     messages: Sequence[Message],
     matches: Matches,
@@ -124,6 +128,8 @@ def build(
 
     `user` renders a user message, for notes that must share one.
     """
+    if not (matches.by_message or pending):
+        return _UNCHANGED
     plan = _Plan(messages, _ages(messages))
     for at, anchored in sorted(matches.by_message.items()):
         plan.place(at, anchored)

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import base64
 import json
-from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.agents import ANY_AGENT, Agent, HeaderMark, Marks, collect
+from proxy.agents import ANY_AGENT, Agent, collect
 from proxy.identity import (
     Identity,
     RequestFacts,
@@ -17,14 +15,15 @@ from proxy.identity import (
     TenantPolicy,
     identify,
     is_side_request,
-    recognise,
     session_of,
     tenant_of,
     workspace_of,
 )
+from proxy.recognition import Recogniser
 from rules_engine.families import ProseFormat
 
 AGENTS = collect()
+RECOGNISER = Recogniser(AGENTS)
 BY_NAME = {agent.name: agent for agent in AGENTS}
 REMOTE = TenantPolicy(secret=b"installation", loopback=False)
 NOTHING = RequestFacts()
@@ -39,7 +38,11 @@ def jwt(claims: object) -> str:
 def seen(
     headers: dict[str, str], facts: RequestFacts = NOTHING, route: Route = NOWHERE
 ) -> Identity:
-    return identify(headers, facts, route, REMOTE, AGENTS)
+    return identify(headers, facts, route, REMOTE, RECOGNISER)
+
+
+def recognised(headers: dict[str, str], facts: RequestFacts) -> Agent:
+    return RECOGNISER.agent(headers, facts.tools, facts.system)
 
 
 def test_request_of_nobody_known_is_main_and_unlabelled() -> None:
@@ -47,33 +50,6 @@ def test_request_of_nobody_known_is_main_and_unlabelled() -> None:
     found = seen({})
     assert (found.agent, found.role, found.session) == ("unknown", "main", None)
     assert (found.workspace_label, found.side) == (None, False)
-
-
-def test_surer_mark_wins() -> None:
-    """A header of an agent's own outweighs a user agent, that a prompt, that the tools."""
-    facts = RequestFacts(system="You are Cline", tools=("apply_diff", "write_to_file"))
-    assert recognise({}, facts, AGENTS).name == "cline"
-    assert recognise({"user-agent": "opencode/1"}, facts, AGENTS).name == "opencode"
-    headers = {"user-agent": "opencode/1", "x-kilo-session": "1"}
-    assert recognise(headers, facts, AGENTS).name == "kilo"
-
-
-def test_exactly_one_agent_is_recognised_on_a_tie() -> None:
-    """Among equals it is the first by name."""
-    two = [Agent(name, Marks(user_agent=("same",))) for name in ("b", "a")]
-    assert recognise({"user-agent": "SAME"}, NOTHING, two).name == "a"
-    assert recognise({}, NOTHING, two) == ANY_AGENT
-
-
-def test_among_equals_the_more_specific_agent_is_recognised() -> None:
-    """The prompt says first who it is; of declared tools the larger set shows it."""
-    prompt = RequestFacts(system="You are Cline.\nYour user also works with GitHub Copilot.")
-    assert recognise({}, prompt, AGENTS).name == "cline"
-    small = Agent("a", Marks(tools=(frozenset({"edit"}),)))
-    large = Agent("b", Marks(tools=(frozenset({"edit", "write"}),)))
-    for agents in ((small, large), (large, small)):
-        assert recognise({}, RequestFacts(tools=("edit", "write", "bash")), agents) == large
-        assert recognise({}, RequestFacts(tools=("edit",)), agents) == small
 
 
 @pytest.mark.parametrize(
@@ -99,7 +75,7 @@ def test_session_is_what_names_it_most_surely(
     headers: dict[str, str], facts: RequestFacts, route: Route, session: str | None
 ) -> None:
     """Our own header, the path, the client's headers, then the body."""
-    assert session_of(headers, facts, route, recognise(headers, facts, AGENTS)) == session
+    assert session_of(headers, facts, route, recognised(headers, facts)) == session
 
 
 def test_headers_that_name_a_session_have_an_order() -> None:
@@ -188,7 +164,7 @@ def test_side_request_is_told_by_header_or_by_prompt_without_tools(
     side: bool,  # noqa: FBT001 - parameter
 ) -> None:
     """Titles, summaries and compactions; not a user who asks for something like it."""
-    assert is_side_request(headers, facts, recognise(headers, facts, AGENTS)) is side
+    assert is_side_request(headers, facts, recognised(headers, facts)) is side
 
 
 def test_edits_in_prose_are_told_by_a_prompt_without_tools() -> None:
@@ -302,42 +278,12 @@ def test_credentials_never_leave(tail: str) -> None:
     assert key not in repr(found)
 
 
-def test_header_mark_is_found_in_any_case() -> None:
-    """Values are compared without regard to case, names as servers give them."""
-    agent = Agent("a", Marks(headers=(HeaderMark("x-title", "^my agent$"),)))
-    assert recognise({"x-title": "My Agent"}, NOTHING, [agent]) == agent
-    assert recognise({"x-title": "My Agents"}, NOTHING, [agent]) == ANY_AGENT
-
-
-def test_surer_marks_outweigh_all_of_the_others() -> None:
-    """Of any two agents the one with the surest mark that the other lacks sent the request."""
-    kinds: tuple[dict[str, Any], ...] = (
-        {"headers": (HeaderMark("x-mark"),)},
-        {"user_agent": ("tool",)},
-        {"prompt": ("you are",)},
-        {"tools": (frozenset({"t"}),)},
-    )
-    facts = RequestFacts(tools=("t",), system="You are it.")
-    headers = {"x-mark": "1", "user-agent": "tool/1"}
-
-    def agent(name: str, marked: tuple[bool, ...]) -> Agent:
-        shown: dict[str, Any] = {}
-        for kind, there in zip(kinds, marked, strict=True):
-            shown |= kind if there else {}
-        return Agent(name, marks=Marks(**shown))
-
-    for first, second in product(product((True, False), repeat=4), repeat=2):
-        expected = "a" if first >= second else "b"
-        found = recognise(headers, facts, (agent("a", first), agent("b", second)))
-        assert found.name == (expected if any((*first, *second)) else ANY_AGENT.name)
-
-
 def test_long_first_message_is_told_by_its_beginning_and_length() -> None:
     """A label costs the same whatever stands in the message; another length is another label."""
 
     def label(text: str) -> str:
         facts = RequestFacts(first_user=text)
-        return identify({}, facts, NOWHERE, REMOTE, ()).conversation
+        return identify({}, facts, NOWHERE, REMOTE, RECOGNISER).conversation
 
     long = "x" * 100_000
     assert label(long) == label(long)

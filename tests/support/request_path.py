@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, cast
 
 import anyio
 from starlette.requests import Request
+from starlette.types import ASGIApp
 from starlette.types import Message as AsgiMessage
 
 from proxy import agents
+from proxy.app import create_app
 from proxy.audit import Audit
 from proxy.config import Settings
 from proxy.errors import ConnectFailed
@@ -30,6 +34,7 @@ from proxy.wire import WireRequest
 from proxy.wire.chat import ChatApi
 from rules_engine.ruleset import RuleSet
 
+NO_RULES = RuleSet("", (), (), ())
 CALL = {"name": "read", "arguments": '{"path":"a.ts"}'}
 
 
@@ -54,10 +59,12 @@ class Sink:
     """Stands where the upstream would: takes what is sent, and refuses."""
 
     bodies: list[bytes] = field(default_factory=list)
+    asked: Callable[[], None] = lambda: None
 
     async def open(
         self, _method: str, _path: bytes, _query: bytes, _headers: Sequence[Field], body: bytes
     ) -> UpstreamResponse:
+        self.asked()
         self.bodies.append(body)
         raise ConnectFailed("nothing listens here")
 
@@ -66,6 +73,7 @@ class Sink:
 class RequestPath:
     """Sends bodies through. `statements`: the SQL that the ledger's reader ran, in order."""
 
+    app: ASGIApp
     relay: Relay
     wire: NotingApi
     sink: Sink
@@ -91,11 +99,62 @@ class RequestPath:
         await answer(request.scope, stay, send)
         return self.sink.bodies[-1]
 
+    async def calls(self, body: bytes) -> int:
+        """Count the Python functions called from a request's receipt to the upstream's opening."""
+        count = 0
+        coming = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def receive() -> AsgiMessage:
+            for message in coming:
+                return message
+            await anyio.sleep_forever()
+            raise AssertionError
+
+        async def send(_message: AsgiMessage) -> None:
+            pass
+
+        def note(_frame: FrameType, event: str, _argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        self.sink.asked = lambda: sys.setprofile(None)
+        sys.setprofile(note)
+        try:
+            await self.app(_scope(body), receive, send)
+        finally:
+            sys.setprofile(None)
+        return count
+
+
+def _scope(body: bytes) -> dict[str, Any]:
+    """What the server makes of a request of a client that nobody knows."""
+    fields = {
+        "host": "127.0.0.1:8787",
+        "accept": "*/*",
+        "user-agent": "node",
+        "authorization": "Bearer sk-0123456789abcdef",
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+    }
+    return {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "raw_path": b"/v1/chat/completions",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in fields.items()],
+        "client": ("127.0.0.1", 1),
+    }
+
 
 @contextlib.asynccontextmanager
-async def request_path(place: Path) -> AsyncIterator[RequestPath]:
-    """Open a ledger and put a relay in front of it."""
+async def request_path(place: Path, rules: RuleSet = NO_RULES) -> AsyncIterator[RequestPath]:
+    """Open a ledger and put a relay and its app in front of it."""
     settings = Settings.model_validate({"upstream": {"url": "http://127.0.0.1:9/v1"}})
+
+    async def in_force(_label: str | None, _role: str) -> RuleSet:
+        return rules
+
     store = await SqliteStore.open(place / "ledger.db")
     sink, wire = Sink(), NotingApi()
     services = Services(
@@ -103,7 +162,8 @@ async def request_path(place: Path) -> AsyncIterator[RequestPath]:
         upstream=cast("Upstream", sink),
         store=store,
         audit=Audit(store),
-        rules=_no_rules,
+        rules=in_force,
+        directory=lambda: str(place),
         agents=agents.collect(),
         quirks=lambda _model: PLAIN,
         loopback=True,
@@ -111,7 +171,9 @@ async def request_path(place: Path) -> AsyncIterator[RequestPath]:
         pulse=Pulse(),
         patience=Patience(ledger_read=20),
     )
-    path = RequestPath(Relay(services, wire), wire, sink, store)
+    relay = Relay(services, wire)
+    app = create_app(settings, upstream=services.upstream, relay=relay)
+    path = RequestPath(app, relay, wire, sink, store)
     await store.find("local", ("none",))  # opens the reader's connection
     connection = store._reader._connection
     assert connection is not None
@@ -120,10 +182,6 @@ async def request_path(place: Path) -> AsyncIterator[RequestPath]:
         yield path
     finally:
         await store.close()
-
-
-async def _no_rules(_label: str | None, _role: str) -> RuleSet:
-    return RuleSet("", (), (), ())
 
 
 def conversation(rounds: int, size: int = 100) -> list[dict[str, Any]]:

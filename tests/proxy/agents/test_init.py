@@ -18,7 +18,7 @@ from proxy.agents import (
     with_open_file,
 )
 from proxy.conversation import Call, Message
-from proxy.identity import RequestFacts, recognise
+from proxy.recognition import Recogniser
 from rules_engine.families import ToolFamily, named
 from tests.support.tool_calls import read_call
 
@@ -84,7 +84,7 @@ def test_patterns_compile_and_headers_are_lower_case(agent: Agent) -> None:
 def test_tool_marks_of_an_agent_show_no_other(agent: Agent) -> None:
     """A request with an agent's own tools is taken for no other agent's."""
     for tools in agent.marks.tools:
-        assert recognise({}, RequestFacts(tools=tuple(tools)), AGENTS) == agent
+        assert Recogniser(AGENTS).agent({}, tuple(tools), "") == agent
 
 
 @pytest.mark.parametrize(("agent", "tool", "family"), SHAPES)

@@ -10,11 +10,13 @@ import pytest
 import proxy.agents
 from proxy.agents import collect, tool_families
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
+from proxy.recognition import Recogniser
 from tests.support import samples
 from tests.support.samples import Call, Request
 from tests.support.tool_calls import read_call
 
 AGENTS = collect()
+RECOGNISER = Recogniser(AGENTS)
 NAMES = {
     module.name: importlib.import_module(f"proxy.agents.{module.name}").AGENT.name
     for module in pkgutil.iter_modules(proxy.agents.__path__)
@@ -32,7 +34,7 @@ def identified(request: Request) -> Identity:
         last_user=request.last_user,
         hints=request.hints,
     )
-    return identify(dict(request.headers), facts, Route(), POLICY, AGENTS)
+    return identify(dict(request.headers), facts, Route(), POLICY, RECOGNISER)
 
 
 def test_every_agent_has_its_table() -> None:
