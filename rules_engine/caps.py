@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from rules_engine.policy import TurnOptions
@@ -15,7 +14,7 @@ class Caps:
     def __init__(self, options: TurnOptions, now: float) -> None:
         self.attempts = 1
         self._options = options
-        self._acted: Counter[str] = Counter()
+        self._acted: dict[str, int] = {}  # how many attempts each rule has stopped
         self._now = self._last_release = now
         self._waiting = True  # the budget runs between released events, not before the first
         self._late = False  # the budget was used up by an attempt of ours: there is no other
@@ -29,12 +28,15 @@ class Caps:
         most = self._options.max_interrupts_per_rule
         if most == 0 or self.attempts >= self._options.max_attempts or self.spent():
             return frozenset()
+        if not self._acted:
+            return names
         full = {name for name, times in self._acted.items() if times >= most}
         return names - full if full else names
 
     def act(self, names: Iterable[str]) -> None:
         """Count an attempt that these rules have stopped."""
-        self._acted.update(set(names))
+        for name in set(names):
+            self._acted[name] = self._acted.get(name, 0) + 1
 
     def begin_attempt(self, now: float) -> None:
         """Count one more attempt."""

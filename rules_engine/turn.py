@@ -21,7 +21,7 @@ before the cut is one batch; what came later, in the same read too, was never re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rules_engine import wording
 from rules_engine.armed import Armed
@@ -40,42 +40,18 @@ from rules_engine.decisions import (
     Withhold,
 )
 from rules_engine.events import Broken, Finished, FinishReason, ToolArguments, ToolOpened, TurnEvent
-from rules_engine.families import NO_EDITS, EditsInProse
+from rules_engine.facts import Facts, Plan
 from rules_engine.held import Extent
 from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions, covers
 from rules_engine.rule import ContextMode
 from rules_engine.ruleset import RuleSet
 from rules_engine.scope import Surface
 from rules_engine.structures import CheckStructure, StructureResult
-from rules_engine.tools import ToolFamily, possible_names
+from rules_engine.tools import possible_names
+
+__all__ = ["Answer", "Facts", "Plan", "Turn"]
 
 Answer = Decision | CheckStructure
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the request says. `observe`: hits are only reported (several choices, side requests).
-
-    `edits`: how the answer's text edits files, where it does; it is then `structured` too, since
-    half an answer followed by another would be applied wrongly.
-    """
-
-    tools: tuple[str, ...] = ()
-    families: tuple[ToolFamily, ...] = ()
-    workspace: str | None = None
-    structured: bool = False
-    forced_tool: bool = False
-    observe: bool = False
-    edits: EditsInProse = NO_EDITS
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a turn is going to do. `idle`: nothing is watched, so bytes may pass unread."""
-
-    idle: bool
-    interrupts: bool
-    whole: bool
 
 
 class Turn:
@@ -352,6 +328,10 @@ class Turn:
             return False
         return self._finishing or (self._attempt.sealed and self._interrupts())
 
+    def _calls_pass(self) -> bool:
+        """Whether no event waits for a call; which tools could be called is asked only then."""
+        return not (self._attempt.calls and self.holds_calls())
+
     def _release(self, passed: Sequence[Extent] = ()) -> Sequence[Decision]:
         """`passed`: events with whose ends, too, something may have been free to go."""
         if self._whole:
@@ -360,7 +340,7 @@ class Turn:
         text, thinking = attempt.hold()
         if passed and self._moves_back():
             text = attempt.furthest_hold(passed, text)
-        calls = not (attempt.calls and self.holds_calls())
+        calls = self._calls_pass()
         last = attempt.held.release(text, thinking, calls=calls)
         forced = attempt.held.release_oldest(self._options.hold_limit, calls=calls)
         last = last if forced is None else forced
@@ -403,7 +383,7 @@ class Turn:
         decisions: list[Decision] = []
         if not self._whole:
             at = None if cut.prose is None else (cut.prose[0], hit.decided)
-            last = attempt.held.release(*attempt.hold(at), calls=not self.holds_calls())
+            last = attempt.held.release(*attempt.hold(at), calls=self._calls_pass())
             if last is not None:
                 decisions.append(Release(last))
         in_text = cut.prose is not None and cut.prose[0] is Surface.TEXT

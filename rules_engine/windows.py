@@ -121,7 +121,7 @@ class Window(OnText):
             span = self._final(number)
             if span is not None:
                 hits[number] = Certain(span.start, span.end, length)
-        return self._told(hits, at_end=True)
+        return self._told(hits, at_end=True) if hits else ()
 
     def hold(self) -> int:
         """Length of the prefix that no holding rule can still match on."""
