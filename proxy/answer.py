@@ -363,9 +363,12 @@ class Answer(Response):
     async def _keep_form(self, form: Form) -> None:
         """Write to the splices in which placement the upstream took them, if not as they were."""
         context = self._context
+        amended = context.forms.settle(form)
+        if not amended:
+            return
         try:
             with anyio.move_on_after(context.patience.ledger_write):
-                for number, payload in context.forms.settle(form):
+                for number, payload in amended:
                     await context.ledger.amend(context.tenant, number, payload)
         except StoreUnavailable as problem:
             log.warning("a placement could not be stored: %s", problem)

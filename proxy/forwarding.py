@@ -118,13 +118,14 @@ class _Sending:
         self._send = send
         self._closing = closing
 
-    async def __call__(self, message: Message) -> None:
+    def __call__(self, message: Message) -> Awaitable[None]:
+        """Send a message; not a coroutine of its own, as every piece of a stream goes through."""
         if message["type"] == "http.response.start":
             self.started = True
             if self._closing:
                 headers = [*message["headers"], (b"connection", b"close")]
                 message = {**message, "headers": headers}
-        await self._send(message)
+        return self._send(message)
 
 
 def _check(headers: list[Field], limit: int) -> None:

@@ -52,7 +52,10 @@ def without_framing(fields: Iterable[Field]) -> list[Field]:
 
 def first(fields: Iterable[Field], name: bytes) -> bytes | None:
     """Value of the first field called `name` (lower case), or None."""
-    return next((value for key, value in fields if key.lower() == name), None)
+    for key, value in fields:
+        if key.lower() == name:
+            return value
+    return None
 
 
 def _end_to_end(fields: Iterable[Field]) -> list[Field]:

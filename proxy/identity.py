@@ -165,9 +165,10 @@ def session_of(
 
 
 def _session_in(headers: Mapping[str, str], agent: Agent) -> str | None:
-    inside = (_json_value(headers.get(name, ""), key) for name, key in agent.session_json)
-    plain = (headers.get(name) for name in agent.session_headers)
-    return next((value for value in (*inside, *plain) if value), None)
+    for name, key in agent.session_json:
+        if inside := _json_value(headers.get(name, ""), key):
+            return inside
+    return next(filter(None, map(headers.get, agent.session_headers)), None)
 
 
 def _json_value(text: str, key: str) -> str | None:
@@ -198,10 +199,9 @@ def workspace_of(headers: Mapping[str, str], facts: RequestFacts, agent: Agent) 
     In a header, its prompt, else the first message. It names a directory of the agent's machine,
     and is no more than a label here.
     """
-    inside = (_json_value(headers.get(name, ""), key) for name, key in agent.workspace_json)
-    told = next((value for value in inside if value), None)
-    if told is not None:
-        return told
+    for name, key in agent.workspace_json:
+        if told := _json_value(headers.get(name, ""), key):
+            return told
     for text in (facts.system[:PLACE_HEAD], facts.first_user[:PLACE_HEAD]):
         for pattern in (*agent.workspace, *ANY_AGENT.workspace):
             found = exact(pattern).search(text)
@@ -220,8 +220,9 @@ def is_side_request(headers: Mapping[str, str], facts: RequestFacts, agent: Agen
     if _any(headers, (*agent.side_headers, *ANY_AGENT.side_headers)):
         return True
     system, last = facts.system[:SIDE_HEAD], facts.last_user[:SIDE_HEAD]
+    calls_tools = facts.calls_tools
     for side in (*agent.side_prompts, *ANY_AGENT.side_prompts):
-        may = side.tools or not facts.calls_tools
+        may = side.tools or not calls_tools
         if may and (_asks(side.pattern, system) or _asks(side.pattern, last)):
             return True
     return False
@@ -240,11 +241,11 @@ def edits_in_prose(facts: RequestFacts, agent: Agent) -> EditsInProse | None:
     """
     if facts.calls_tools:
         return None
-    texts = [text[:PLACE_HEAD].lower() for text in (facts.system, facts.last_user)]
+    system, asked = facts.system[:PLACE_HEAD].lower(), facts.last_user[:PLACE_HEAD].lower()
     found = [
         taught
         for taught in (*agent.prose_formats, *ANY_AGENT.prose_formats)
-        if any(exact(taught.pattern).search(text) for text in texts)
+        if (pattern := exact(taught.pattern)).search(system) or pattern.search(asked)
     ]
     if not found:
         return None

@@ -14,8 +14,9 @@ from functools import cache, partial
 from ipaddress import ip_address
 
 import anyio
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive
 
 from proxy import anchors, codings, conversation, views
 from proxy.agents import Agent, tool_families, with_open_file
@@ -150,10 +151,7 @@ class Relay:
     # ---- the steps
 
     async def _receive(self, request: Request) -> Received:
-        try:
-            raw = await request.body()
-        except ClientDisconnect:
-            raise BrokenAnswer from None
+        raw = await _whole(request.receive)
         names = codings.codings(request.scope["headers"])
         if not names:
             return Received(raw, raw)
@@ -318,6 +316,19 @@ class Relay:
             return await send(method, target.path, target.query, plain, body)
 
         return opened
+
+
+async def _whole(receive: Receive) -> bytes:
+    """Receive the body. Starlette's request would keep it once more."""
+    pieces: list[bytes] = []
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BrokenAnswer
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from urllib.parse import parse_qs, unquote_plus, urlsplit
@@ -17,6 +18,7 @@ from proxy.errors import Forbidden, Unauthorized
 from proxy.headers import Field, first
 
 TOKEN_COOKIE = "ttsr_token"  # noqa: S105 - the cookie's name
+_MOST_HOSTS = 64  # values of Host of which it is remembered what they name
 _PROTECTED = ("/audit", "/admin")
 
 
@@ -77,13 +79,8 @@ class Trust:
         return hmac.compare_digest(given.encode(), (self.token or "").encode()) and bool(given)
 
     def _host_passes(self, host: str) -> bool:
-        name = _name_of(host)
-        return (
-            _is_address(name)
-            or ("." not in name and name != "")
-            or name.endswith((".localhost", ".internal"))
-            or _listed(name, self.hosts)
-            or _listed(host.lower(), self.hosts)
+        return _is_own_name(host) or any(
+            _listed(name, self.hosts) for name in (_name_of(host), host.lower())
         )
 
     def _origin_passes(self, origin: str, host: str | None) -> bool:
@@ -151,6 +148,17 @@ def _name_of(authority: str) -> str:
         return (urlsplit(f"//{authority}").hostname or "").rstrip(".")
     except ValueError:
         return ""
+
+
+@lru_cache(_MOST_HOSTS)
+def _is_own_name(host: str) -> bool:
+    """Whether it is an address, or a name that none but a local resolver gives a meaning."""
+    name = _name_of(host)
+    return (
+        _is_address(name)
+        or ("." not in name and name != "")
+        or name.endswith((".localhost", ".internal"))
+    )
 
 
 def _is_address(name: str) -> bool:

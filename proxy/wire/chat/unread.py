@@ -129,17 +129,36 @@ def _known(part: _Part) -> dict[str, Any]:
     return {key: value for key, value in values if value is not _NOT_THERE}
 
 
-class UnreadBody(Unread):
-    """A request's body; its messages are `Unread` too."""
+class UnreadBody(Mapping[str, Any]):
+    """A request's body; its messages are `Unread`.
 
-    __slots__ = ()
+    Few of the keys that are known are ever there, so that those which are get a mapping.
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self, slices: _Body) -> None:
+        values = zip(slices.__struct_fields__, msgspec.structs.astuple(slices), strict=True)
+        self._found = {key: value for key, value in values if value is not _NOT_THERE}
 
     def get(self, key: str, default: Any = None) -> Any:
         """Read a value; the messages are left unread."""
-        if key == "messages":
-            assert isinstance(self._slices, _Body)
-            return [Unread(each) for each in self._slices.messages]
-        return super().get(key, default)
+        return self[key] if key in self._found else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._found
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._found[key]
+        if isinstance(found, msgspec.Raw):
+            return read_json(bytes(found))
+        return [Unread(each) for each in found]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def read_body(body: bytes) -> Any:

@@ -9,18 +9,20 @@ from proxy.wire.openai.channel import whole
 
 BOM = b"\xef\xbb\xbf"
 _FREE_FORMATS = ("text", "")
-_GRAMMARS = (
-    "grammar",
-    "guided_json",
-    "guided_regex",
-    "guided_choice",
-    "guided_grammar",
-    "guided_whitespace_pattern",
-    "structured_outputs",
-    "structural_tag",
-    "json_schema",
-    "regex",
-    "ebnf",
+_GRAMMARS = frozenset(
+    {
+        "grammar",
+        "guided_json",
+        "guided_regex",
+        "guided_choice",
+        "guided_grammar",
+        "guided_whitespace_pattern",
+        "structured_outputs",
+        "structural_tag",
+        "json_schema",
+        "regex",
+        "ebnf",
+    }
 )
 """Top-level keys by which vLLM, SGLang, llama.cpp and TGI take a grammar."""
 
@@ -61,4 +63,4 @@ def is_structured(root: Mapping[str, Any]) -> bool:
     if isinstance(kind, str) and kind not in _FREE_FORMATS:
         return True
     places = [root, *(object_of(root.get(key)) for key in _NESTED_GRAMMARS)]
-    return any(place.get(key) for place in places for key in _GRAMMARS)
+    return any(place[key] for place in places for key in _GRAMMARS.intersection(place))
