@@ -370,11 +370,12 @@ class Turn:
     def _nothing_waits(self) -> bool:
         """Whether more text goes out as it comes, unless a rule holds it or is hit by it.
 
-        Asked wherever something has been decided: text that passes changes nothing of it.
+        Asked wherever something has been decided: text that passes changes nothing of it. Whatever
+        waits for the end of the message is held, and keeps back what follows it.
         """
         attempt = self._attempt
         thinking = self._armed.holding and attempt.holds_back(Surface.THINKING)
-        return not (thinking or self._whole or attempt.held or self._finishing or self._locked())
+        return not (thinking or self._whole or attempt.held)
 
     # ---- the attempt's end
 

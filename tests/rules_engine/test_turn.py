@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from rules_engine.decisions import Complete, Interrupt, Observe, Refuse, Withhold
-from rules_engine.events import TextDelta, ThinkingDelta, ToolArguments, ToolNamed, ToolOpened
+from rules_engine.decisions import Complete, Interrupt, Observe, Refuse, Release, Withhold
+from rules_engine.events import (
+    FinishReason,
+    OpenCharacter,
+    TextDelta,
+    ThinkingDelta,
+    ToolArguments,
+    ToolNamed,
+    ToolOpened,
+    TurnEvent,
+)
 from rules_engine.policy import OnExhausted, ReleaseMode, ToolRefusal, TurnOptions
 from rules_engine.ruleset import RuleSetOptions
 from rules_engine.scope import Surface
+from rules_engine.turn import Answer
 from tests.support.playbook import broken, call, done, play, text, thinking
 from tests.support.rules import rule_text, ruleset, turn_of
 
@@ -566,3 +577,83 @@ def test_context_discard_keeps_no_partial() -> None:
     rules = ruleset(foo=rule_text(condition="FORBIDDEN", contextMode="discard"))
     (interrupt,) = play(turn_of(rules), text("a ", "FORBIDDEN")).of(Interrupt)
     assert interrupt.partial == ""
+
+
+# ---- runs of text
+
+UNDECIDED = ruleset(foo=rule_text(condition="ab(?!c)", scope="text"))
+Step = Sequence[TurnEvent] | list[str]
+
+
+def _heard(script: Sequence[Step], options: TurnOptions, *, together: bool) -> list[Answer]:
+    """Feed the texts of a step in one run, or one by one; each step comes ten seconds later."""
+    turn, at, heard = turn_of(UNDECIDED, options), 0, list[Answer]()
+    for now, step in enumerate(script):
+        pieces = [each for each in step if isinstance(each, str)]
+        runs = [pieces] if together else [[piece] for piece in pieces]
+        for run in runs if pieces else ():
+            heard += turn.feed_text(at, 0, run, 10.0 * now)
+            at += len(run)
+        if not pieces:
+            heard += turn.feed(at, [each for each in step if not isinstance(each, str)], 10.0 * now)
+            at += 1
+    return heard
+
+
+@pytest.mark.parametrize(
+    ("script", "budget", "out", "leaked"),
+    [
+        ([["x a", "b"]], 99, 0, None),
+        ([["x a", "b!"]], 99, 0, True),
+        ([["x ", "ab!"]], 99, 0, False),
+        ([["x ab", "c a", "b"]], 99, 1, None),
+        ([["ab"], [ToolOpened(0, 0), ToolNamed(0, 0, "edit")], ["c ", "ab!"]], 99, 3, None),
+        ([["x "], ["y ", "ab!"]], 5, 1, False),
+    ],
+)
+def test_run_of_text_goes_out_as_it_would_one_by_one(
+    script: Sequence[Step],
+    budget: float,
+    out: int,
+    leaked: bool | None,  # noqa: FBT001 - a case
+) -> None:
+    """What goes out within a run counts: for leaks, for calls that are out, and for the budget.
+
+    `out`: the last event that is out; `leaked` of the hit that interrupts, None if none does.
+    """
+    options = TurnOptions(release=ReleaseMode.CUT, turn_budget=budget)
+    for together in (True, False):
+        heard = _heard(script, options, together=together)
+        hits = [each.hits[0].leaked for each in heard if isinstance(each, Interrupt)]
+        assert max(each.through for each in heard if isinstance(each, Release)) == out
+        assert hits == ([] if leaked is None else [leaked])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        [ThinkingDelta(0, "so long that it must go, ab")],
+        [ThinkingDelta(0, "", sealed=True)],
+        [TextDelta(0, "x"), OpenCharacter(0)],
+        [ToolOpened(0, 0), ToolNamed(0, 0, "edit")],
+        [FinishReason(0, "stop")],
+    ],
+    ids=["nothing", "thinking", "sealed", "half", "call", "finish"],
+)
+@pytest.mark.parametrize("release", ReleaseMode)
+def test_text_does_not_overtake_what_waits(
+    before: Sequence[TurnEvent], release: ReleaseMode
+) -> None:
+    """A piece that is all of its event is decided on like any event that brings text."""
+    rules = ruleset(
+        foo=rule_text(condition="ab(?!c)", scope="text, thinking"),
+        bar=rule_text(condition="x", scope="tool"),
+    )
+    options = TurnOptions(release=release, hold_limit=8)
+    one, other = turn_of(rules, options), turn_of(rules, options)
+    if before:
+        assert one.feed(0, before, 0.0) == other.feed(0, before, 0.0)
+    for at, piece in enumerate(["clean", "and ", "more"], 1):
+        expected = one.feed(at, [TextDelta(0, piece)], 0.0)
+        assert other.feed_text(at, 0, [piece], 0.0) == expected

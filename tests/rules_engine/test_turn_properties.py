@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import product
+from itertools import accumulate, product
 from typing import get_args
 
 from hypothesis import given
@@ -37,6 +37,7 @@ from tests.support.random_turns import (
     cut,
     follow,
     follow_reads,
+    late_rules,
     mixed_answers,
     names_of,
     rule_set,
@@ -84,15 +85,19 @@ def test_any_cutting_into_deltas_gives_the_same_answer(
         assert out == max((end for end in ends if end <= hold), default=0)
 
 
+READS = st.builds(
+    Reads,
+    st.lists(st.integers(1, 12), max_size=20),
+    st.sampled_from([0.0, 0.0, 0.6, 1.2]),
+)
+CUTS = st.one_of(st.none(), st.sets(st.integers(1, 120), max_size=60))
+
+
 @given(
     rules(),
     st.lists(mixed_answers(), min_size=1, max_size=2),
-    st.sets(st.integers(1, 120), max_size=60),
-    st.builds(
-        Reads,
-        st.lists(st.integers(1, 12), max_size=20),
-        st.sampled_from([0.0, 0.0, 0.6, 1.2]),
-    ),
+    CUTS,
+    READS,
     st.builds(
         TurnOptions,
         release=st.sampled_from([*ReleaseMode, ReleaseMode.CUT]),
@@ -104,11 +109,44 @@ def test_any_cutting_into_deltas_gives_the_same_answer(
 def test_texts_fed_together_give_what_they_give_one_by_one(
     wanted: list[Wanted],
     script: list[tuple[Run, ...]],
-    cuts: set[int],
+    cuts: set[int] | None,
     reads: Reads,
     options: TurnOptions,
 ) -> None:
     """What is decided, with which event, what is out by then: all as if texts were any events."""
+    _same_however_fed(wanted, script, cuts, reads, options)
+
+
+@given(
+    late_rules(),
+    st.lists(mixed_answers(alphabet=SMALL), min_size=1, max_size=2),
+    CUTS,
+    READS,
+    st.builds(
+        TurnOptions,
+        release=st.sampled_from([ReleaseMode.CUT, ReleaseMode.CUT, ReleaseMode.SAFE]),
+        hold_limit=st.sampled_from([5, 4096, 4096]),
+        turn_budget=st.sampled_from([1.0, 120.0]),
+    ),
+)
+def test_what_went_out_while_a_match_was_not_complete_is_out(
+    wanted: list[Wanted],
+    script: list[tuple[Run, ...]],
+    cuts: set[int] | None,
+    reads: Reads,
+    options: TurnOptions,
+) -> None:
+    """Within a run too: under `cut` text that may go now can be held once there is more of it."""
+    _same_however_fed(wanted, script, cuts, reads, options)
+
+
+def _same_however_fed(
+    wanted: list[Wanted],
+    script: list[tuple[Run, ...]],
+    cuts: set[int] | None,
+    reads: Reads,
+    options: TurnOptions,
+) -> None:
     ruleset = rule_set(wanted)
     turns = {feeding: turn_of(ruleset, options) for feeding in get_args(Feeding)}
     begin = 0.0
@@ -120,9 +158,9 @@ def test_texts_fed_together_give_what_they_give_one_by_one(
         }
         expected = told["as events"]
         for each in told.values():
-            assert _without_releases(each) == _without_releases(expected)
-            assert _released(each) == _released(expected)
-        if not isinstance(expected[-1], Interrupt | Refuse):
+            assert list(map(_without_releases, each)) == list(map(_without_releases, expected))
+            assert _out_by_read(each) == _out_by_read(expected)
+        if not isinstance(expected[-1][-1], Interrupt | Refuse):
             break
         begin += len(attempt.events) * reads.pause
         for turn in turns.values():
@@ -200,8 +238,10 @@ def _without_releases(decisions: list[Decision]) -> list[Decision]:
     return [each for each in decisions if not isinstance(each, Release)]
 
 
-def _released(decisions: list[Decision]) -> int:
-    return max((each.through for each in decisions if isinstance(each, Release)), default=-1)
+def _out_by_read(answers: list[list[Decision]]) -> list[int]:
+    """The last event that is out behind each read."""
+    last = [[each.through for each in read if isinstance(each, Release)] for read in answers]
+    return list(accumulate((max(read, default=-1) for read in last), max))
 
 
 def _told(hits: tuple[Hit, ...], release: ReleaseMode) -> list[Hit]:

@@ -89,6 +89,22 @@ def rules(
     return st.lists(one, min_size=1, max_size=most)
 
 
+def late_rules() -> st.SearchStrategy[list[Wanted]]:
+    """Rules on text whose matches are complete before they are decided, or are undone again."""
+    parts = (["", "", "\\b", "(?<!b)"], ["ab", "ba", "aab", "a\\nb"], ["", "[ab]*", "a+", "\\n?"])
+    ends = ["(?!a)", "(?!\\n)", "(?=b)", "(?!.*\\n)", "\\b", "+", "a", ""]
+    condition = st.tuples(*map(st.sampled_from, (*parts, ends))).map("".join)
+    modes = [InterruptMode.ALWAYS, InterruptMode.PROSE_ONLY, InterruptMode.ALWAYS]
+    one = st.builds(
+        Wanted,
+        st.lists(condition, min_size=1, max_size=2).map(tuple),
+        st.sampled_from(["text", "text", "text thinking"]),
+        st.sampled_from([*modes, InterruptMode.NEVER]),
+        st.sampled_from(ContextMode),
+    )
+    return st.lists(one, min_size=1, max_size=3)
+
+
 def rule_set(wanted: Iterable[Wanted]) -> RuleSet:
     """Rules `r0`, `r1`, … in force."""
     made = [
@@ -272,22 +288,23 @@ Feeding = Literal["together", "alone", "as events"]
 
 def follow_reads(
     turn: Turn, attempt: Cut, reads: Reads, feeding: Feeding, begin: float = 0.0
-) -> list[Decision]:
-    """Feed an attempt to its end or to where the turn ends it; what the turn answered."""
-    decisions: list[Decision] = []
+) -> list[list[Decision]]:
+    """Feed an attempt to its end or to where the turn ends it; what it answered to each read."""
+    answers: list[list[Decision]] = []
     left, at, now = list(reads.sizes), 0, begin
     while at < len(attempt.events):
         end = at + (left.pop(0) if left else 1)
         now += reads.pause
+        answers.append(decisions := [])
         while at < min(end, len(attempt.events)):
             run = list(takewhile(_is_text, attempt.events[at:end]))
             count = 1 if feeding != "together" or not run else len(run)
             answer = _fed(turn, at, attempt.events[at : at + count], feeding, now)
             decisions += [d for d in answer if not isinstance(d, CheckStructure)]
             if any(isinstance(d, Interrupt | Refuse | Complete) for d in decisions):
-                return decisions
+                return answers
             at += count
-    return decisions
+    return answers
 
 
 def _fed(
