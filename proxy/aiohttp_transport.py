@@ -24,6 +24,8 @@ from aiohttp.http import HttpProcessingError
 from aiohttp.streams import EMPTY_PAYLOAD
 from yarl import URL
 
+from proxy.few import Few
+
 _OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
 _LONGEST_LINE = 64 * 1024  # of a head; upstreams put whole policies into one field
 _MOST_FIELDS = 1024
@@ -144,6 +146,10 @@ class _Protocol(ResponseHandler):
     reader: Callable[[], None] | None = None
     _heard = 0.0
 
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._buffer = Few()  # type: ignore[assignment] # it does all that is done with a deque
+
     def data_received(self, data: bytes) -> None:
         """Parse what came."""
         super().data_received(data)
@@ -260,7 +266,12 @@ class PushedBody(httpx.AsyncByteStream):
     ) -> None:
         self.ended = False
         self._response = response
-        self._content = response.content
+        self._content = content = response.content
+        if content is not EMPTY_PAYLOAD:
+            # Two deques more, which would be empty for as long as a model thinks.
+            content._buffer = Few(content._buffer)  # type: ignore[assignment] # noqa: SLF001
+            splits = content._http_chunk_splits or ()  # noqa: SLF001
+            content._http_chunk_splits = Few(splits)  # type: ignore[assignment] # noqa: SLF001
         self._timeouts = timeouts
         self._watched = False
 

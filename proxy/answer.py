@@ -96,7 +96,7 @@ class Answer(Response):
         client = self._client = Client(send)
         self._context.pulse.join(self)
         try:
-            await until_client_leaves(receive, lambda: self._serve(client))
+            await until_client_leaves(receive, self._serve(client))
         finally:
             self._context.pulse.leave(self)
             self._record("client left")

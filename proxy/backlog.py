@@ -88,13 +88,13 @@ class Backlog:
     def __init__(self) -> None:
         self.count = 0
         self.size = 0
-        self._events: deque[HeldEvent] = deque()
+        self._events: deque[HeldEvent] | None = None  # made with the first; it is large when empty
 
     def __bool__(self) -> bool:
         return bool(self._events)
 
     def __iter__(self) -> Iterator[HeldEvent]:
-        return iter(self._events)
+        return iter(self._events or ())
 
     def add(self, event: SseEvent, decoded: Decoded) -> None:
         """The next event of the attempt."""
@@ -104,6 +104,8 @@ class Backlog:
                 text += len(each.text)
             elif isinstance(each, ThinkingDelta) and each.choice == 0:
                 thinking += len(each.text)
+        if self._events is None:
+            self._events = deque()
         self._events.append(HeldEvent(self.count, event, decoded, text, thinking))
         self.count += 1
         self.size += len(event.raw)
@@ -121,9 +123,10 @@ class Backlog:
 
     def drop_first(self) -> None:
         """Take it out."""
-        self.size -= len(self._events.popleft().event.raw)
+        if self._events:
+            self.size -= len(self._events.popleft().event.raw)
 
     def clear(self) -> None:
         """Take out everything."""
-        self._events.clear()
+        self._events = None
         self.size = 0

@@ -128,13 +128,13 @@ class Client:
             self.last_sent = self._now()
 
 
-async def until_client_leaves(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
+async def until_client_leaves(receive: Receive, work: Awaitable[None]) -> None:
     """Run `work`, and cancel it at once when the client closes its connection."""
     with anyio.CancelScope() as scope:
         # A task and a scope, where a task group takes 3 KB more for as long as the answer.
         watching = asyncio.get_running_loop().create_task(_watch(receive, scope))
         try:
-            await work()
+            await work
         finally:
             watching.cancel()
     if watching.done() and not watching.cancelled():

@@ -1,7 +1,7 @@
 """uvicorn's HTTP protocol, without what would lie idle beside every open stream.
 
-An empty `deque` takes 760 bytes. uvicorn makes three for each connection with a request: two in
-events, which hardly ever have more than one waiter, and one for requests that come pipelined.
+It makes three deques for each connection with a request: two in events, which hardly ever have
+more than one waiter, and one for requests that come pipelined.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from proxy.few import Few
 
 
 class Signal(asyncio.Event):
@@ -63,20 +65,12 @@ class _Flow(FlowControl):
         self._is_writable_event.set()
 
 
-class _Pipeline(list[Any]):
-    """What uvicorn asks of a deque."""
-
-    def appendleft(self, item: object) -> None:
-        """Put in front of all others."""
-        self.insert(0, item)
-
-
 class LeanProtocol(HttpToolsProtocol):
     """Serves one connection."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self.pipeline = _Pipeline()  # type: ignore[assignment] # it does all that is done with it
+        self.pipeline = Few()  # type: ignore[assignment] # it does all that is done with it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
         """Begin to serve."""

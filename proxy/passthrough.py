@@ -64,7 +64,7 @@ class Passed(Response):
             finally:
                 await response.aclose()
 
-        await until_client_leaves(body.receive_rest, exchange)
+        await until_client_leaves(body.receive_rest, exchange())
 
     async def _open(self, headers: list[Field], body: _RequestBody) -> UpstreamResponse:
         sent: bytes | AsyncIterator[bytes] = aiter(body)

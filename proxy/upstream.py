@@ -46,7 +46,7 @@ class UpstreamResponse:
         self.headers: tuple[Field, ...] = tuple(response.headers.raw)
         self._owner = owner
         self._stream = _async_stream(response)
-        self._pieces = aiter(self._stream)
+        self._pieces: AsyncIterator[bytes] | None = None
         self._codings = codings.codings(self.headers)
         self._plain: AsyncIterator[bytes] | None = None
         self._network = response.extensions["network_stream"]
@@ -60,6 +60,8 @@ class UpstreamResponse:
 
     async def read(self) -> bytes:
         """Give the next piece of the body as it came; empty at its end."""
+        if self._pieces is None:
+            self._pieces = aiter(self._stream)
         try:
             async for piece in self._pieces:
                 if piece:

@@ -107,7 +107,7 @@ async def test_work_is_cancelled_when_the_client_leaves() -> None:
             ended.append("work")
 
     async with anyio.create_task_group() as group:
-        group.start_soon(until_client_leaves, wire.receive, forever)
+        group.start_soon(until_client_leaves, wire.receive, forever())
         await anyio.wait_all_tasks_blocked()
         wire.gone.set()
     assert ended == ["work"]
@@ -122,7 +122,7 @@ async def test_a_failure_of_the_work_is_raised_as_it_is() -> None:
         raise BadRequest("no")
 
     with pytest.raises(BadRequest):
-        await until_client_leaves(wire.receive, fails)
+        await until_client_leaves(wire.receive, fails())
     await anyio.lowlevel.checkpoint()
     assert wire.gone.statistics().tasks_waiting == 0
 
@@ -134,14 +134,14 @@ async def test_a_client_that_cannot_be_listened_to_ends_the_work() -> None:
         raise BadRequest("no")
 
     with pytest.raises(BadRequest), anyio.fail_after(10):
-        await until_client_leaves(fails, anyio.sleep_forever)
+        await until_client_leaves(fails, anyio.sleep_forever())
 
 
 async def test_cancelling_from_outside_ends_the_work_and_the_listening() -> None:
     """As when the proxy stops."""
     wire = Wire()
     with anyio.move_on_after(0.01) as scope:
-        await until_client_leaves(wire.receive, anyio.sleep_forever)
+        await until_client_leaves(wire.receive, anyio.sleep_forever())
     assert scope.cancelled_caught
     await anyio.lowlevel.checkpoint()
     assert wire.gone.statistics().tasks_waiting == 0
