@@ -34,6 +34,7 @@ from rules_engine.windows import Found, Window
 
 _AROUND = 200  # characters of an excerpt on either side of a match
 _LONGEST = 400  # characters of the match itself that an excerpt shows
+_NOTHING_BEFORE = {Surface.TEXT: "", Surface.THINKING: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,11 @@ class Attempt:
         self._armed = armed
         self._families = families
         self._workspace = workspace
-        self._before = {Surface.TEXT: text_before, Surface.THINKING: thinking_before}
+        self._before = (
+            {Surface.TEXT: text_before, Surface.THINKING: thinking_before}
+            if text_before or thinking_before
+            else _NOTHING_BEFORE
+        )
         self._edits = edits
         self._prose: dict[tuple[Surface, int], Window | SplitText] = {}
         self._split: dict[int, SplitText] = {}  # texts that may hold edits, by choice

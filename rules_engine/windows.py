@@ -29,7 +29,8 @@ from rules_engine.triggers.pattern import Certain, OverBudget, Span
 
 __all__ = ["Found", "Watch", "Window"]
 
-_NONE: frozenset[int] = frozenset()
+_NONE: frozenset[int] = frozenset()  # one for all: each takes 216 bytes
+_NO_BUNCHES: frozenset[Bunch] = frozenset()
 _TOGETHER = 256  # what has been pending for longer is followed pattern by pattern
 
 
@@ -69,13 +70,13 @@ class Window(OnText):
         self._beyond = len(prefix)
         self._live = roster.numbers
         self._held = roster.holding
-        self._gone: set[int] = set()
+        self._gone = _NONE
         self._hit_now = _NONE  # held patterns of rules that just hit
         self._before = 0
         self._searches: dict[int, Progress] = {}
         self._scanner = roster.matcher.scanner
         self._stream = self._scanner.open()
-        self._always = self._scanner.blind & roster.numbers
+        self._always = (self._scanner.blind & roster.numbers) or _NONE
         self._awake = set(self._always)
         # Of patterns that hold: where a match may have begun, now and before the newest piece;
         # and of which patterns the end of the text may be the beginning, then and now.
@@ -87,9 +88,9 @@ class Window(OnText):
         self._begun = roster.matcher.beginnings.open() if roster.holding else None
         self._marked_begun = self._begun.state if self._begun is not None else None
         self._open = set(roster.anyhow)
-        self._bunches: set[Bunch] = set()  # of which a beginning stands in the text
+        self._bunches = _NO_BUNCHES  # of which a beginning stands in the text
         self._witnesses: dict[Bunch, int] = {}
-        self._alone = set(self._always & roster.bunched.keys())
+        self._alone = (self._always & roster.bunched.keys()) or _NONE
         if prefix:
             self._settle(prefix)
 
@@ -158,8 +159,7 @@ class Window(OnText):
             self._search(number).floor = begun if floor is None else floor
         self._held = frozenset()
         self._pending = {}
-        self._bunches.clear()
-        self._alone.clear()
+        self._bunches, self._alone = _NO_BUNCHES, _NONE
         self._tail = NO_TAIL
 
     # ---- what is certain
@@ -270,7 +270,7 @@ class Window(OnText):
 
     def _retire(self, at: int) -> None:
         """The rule at this place is searched no more."""
-        self._gone.add(at)
+        self._gone |= {at}
         for number in self._roster.parts[at]:
             left = [
                 self._roster.watches[o] for o in self._roster.owners[number] if o not in self._gone
@@ -287,7 +287,7 @@ class Window(OnText):
         """No rule that this pattern belongs to holds anything any more."""
         self._held -= {number}
         self._open.discard(number)
-        self._alone.discard(number)
+        self._alone -= {number}
         if number in self._tail.lengths:
             self._tail = self._tail.among(self._held)
         if number in self._pending:
@@ -327,14 +327,15 @@ class Window(OnText):
         )
         self._pending = pending
         if self._alone:
-            self._alone = {n for n in self._alone if n in pending or n in self._awake}
+            self._alone = frozenset(n for n in self._alone if n in pending or n in self._awake)
         for number in aside:
             self._set_aside(number)
 
     def _begin(self, marks: Marks) -> None:
         """Take note of the matches that may have begun where some strings end."""
         begun = self._roster.begun(marks)
-        self._bunches |= begun.bunches
+        if begun.bunches:
+            self._bunches |= begun.bunches
         self._open |= self._held & begun.numbers
         if self._alone:
             self._open |= self._alone & marks
@@ -347,8 +348,8 @@ class Window(OnText):
             if bunch is None or number in self._alone:
                 left.append(number)
             else:
-                self._bunches.add(bunch)
-        for bunch in tuple(self._bunches):
+                self._bunches |= {bunch}
+        for bunch in self._bunches:
             try:
                 floor = self._hold_together(bunch)
             except OverBudget:  # whose fault it is will show when each is asked alone
@@ -358,7 +359,7 @@ class Window(OnText):
             if floor < self._text.length:
                 pending[bunch.key] = floor
             else:
-                self._bunches.discard(bunch)
+                self._bunches -= {bunch}
         return tuple(left)
 
     def _hold_together(self, bunch: Bunch) -> int:
@@ -400,7 +401,7 @@ class Window(OnText):
         floor = self._floor_in(self._marks, number)
         if floor is not None:
             self._marks[number] = floor
-        self._alone.add(number)
+        self._alone |= {number}
         self._open.add(number)
 
     def _floor_in(self, floors: Mapping[int, int], number: int) -> int | None:
