@@ -272,8 +272,7 @@ class PushedBody(httpx.AsyncByteStream):
             content._buffer = Few(content._buffer)  # type: ignore[assignment] # noqa: SLF001
             splits = content._http_chunk_splits or ()  # noqa: SLF001
             content._http_chunk_splits = Few(splits)  # type: ignore[assignment] # noqa: SLF001
-        self._timeouts = timeouts
-        self._watched = False
+        self._timeouts: MutableMapping[str, float] | None = timeouts  # until they are in force
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while piece := await self.until(_itself):
@@ -286,10 +285,10 @@ class PushedBody(httpx.AsyncByteStream):
         most pieces do. What it raises is raised here, as are httpx's TransportErrors.
         """
         protocol = self._protocol()
-        if protocol is not None and not self._watched:
-            self._watched = True
+        if protocol is not None and self._timeouts is not None:
             protocol.read_timeout = self._timeouts["read"]
             protocol.start_timeout()
+            self._timeouts = None
         result = self._handed(take)
         if result is not None:
             return result

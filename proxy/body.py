@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from proxy.headers import first
@@ -31,16 +31,14 @@ class Body:
             return ahead
         return await self._read()
 
-    async def until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+    def until(self, take: Callable[[bytes], _Result | None]) -> Awaitable[_Result]:
         """Hand each piece to `take`, empty at the end, until it says something; give that.
 
         Raises `errors.UpstreamFault`, and what `take` raises. See `UpstreamResponse.until`.
         """
-        while self._ahead or self._response is None:
-            result = take(await self.read())
-            if result is not None:
-                return result
-        return await self._response.until(take)
+        if self._ahead or self._response is None:
+            return self._read_until(take)
+        return self._response.until(take)
 
     async def rest(self, limit: int) -> bytes:
         """Everything that is left, or more than `limit` bytes of it."""
@@ -62,6 +60,13 @@ class Body:
                 break
             self._ahead += piece
         return self._start().startswith(_FIELDS)
+
+    async def _read_until(self, take: Callable[[bytes], _Result | None]) -> _Result:
+        while self._ahead or self._response is None:
+            result = take(await self.read())
+            if result is not None:
+                return result
+        return await self._response.until(take)
 
     def _is_open(self) -> bool:
         """Whether what was read so far may still become a field of an event."""
