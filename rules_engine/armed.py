@@ -9,7 +9,7 @@ from rules_engine.roster import Roster, Watch
 from rules_engine.ruleset import LiveRule
 from rules_engine.scope import Surface
 
-_MOST_KEPT = 16
+_MOST_KEPT = 4  # each with what its windows remember of the ends of texts
 
 
 class Armed:

@@ -9,7 +9,7 @@ from rules_engine.policy import ToolRefusal, allows, covers
 from rules_engine.ruleset import LiveRule, RuleSet
 from rules_engine.scope import Surface
 
-_MOST_KEPT = 64
+_MOST_KEPT = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rules_engine.decisions import Complete, Decision, Interrupt, Observe
 from rules_engine.events import TextDelta
 from rules_engine.families import EditsInProse, ProseFormat
-from rules_engine.policy import TurnOptions
+from rules_engine.policy import ReleaseMode, TurnOptions
 from rules_engine.ruleset import RuleSet
 from rules_engine.scope import Surface
 from rules_engine.structures import CheckStructure, StructureResult
@@ -31,6 +31,7 @@ def turn_of(
     *formats: ProseFormat,
     delivered: dict[str, int] | None = None,
     observe: bool = False,
+    release: ReleaseMode = ReleaseMode.SAFE,
 ) -> Turn:
     facts = Facts(
         families=FAMILIES,
@@ -38,12 +39,27 @@ def turn_of(
         observe=observe,
         edits=EditsInProse(formats or (ProseFormat.SEARCH_REPLACE,)),
     )
-    return Turn(rules, facts, TurnOptions(), delivered or {}, now=0.0)
+    return Turn(rules, facts, TurnOptions(release=release), delivered or {}, now=0.0)
 
 
 def pieces(answer: str, step: int) -> list[list[TextDelta]]:
     bounds = [*range(0, len(answer), step), len(answer)]
     return [[TextDelta(0, answer[start:end])] for start, end in pairwise(bounds)]
+
+
+@pytest.mark.parametrize("scope", ["text", "tool:edit(*.py)"])
+@pytest.mark.parametrize("release", ReleaseMode)
+def test_texts_fed_together_are_cut_as_one_by_one(scope: str, release: ReleaseMode) -> None:
+    """In prose and in an edit, with the same event and the same partial."""
+    rules = ruleset(foo=rule_text(condition=r"BAD\b", scope=scope))
+    cut = [each.text for (each,) in pieces(f"I do so.\n{BLOCK}BAD\n", 5)]
+    answers = []
+    for size in (1, 4, len(cut)):
+        turn = turn_of(rules, release=release)
+        told = (turn.feed_text(at, 0, cut[at : at + size], 0.0) for at in range(0, len(cut), size))
+        answers.append(next(each for answer in told for each in answer))
+    assert isinstance(answers[0], Interrupt)
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize("step", [1, 3, 1000])
