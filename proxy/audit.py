@@ -335,11 +335,12 @@ def _clean_hit(hit: HitRecord) -> HitRecord:
 
 
 def _clean_turn(turn: TurnRecord) -> TurnRecord:
+    conversation, name = masking.single_line(turn.conversation), masking.single_line(turn.turn)
+    agent, model = masking.label(turn.agent), masking.label(turn.model)
+    workspace = masking.label(turn.workspace, 1024)
+    given = (turn.conversation, turn.turn, turn.agent, turn.model, turn.workspace)
+    if given == (conversation, name, agent, model, workspace):
+        return turn
     return replace(
-        turn,
-        conversation=masking.single_line(turn.conversation),
-        turn=masking.single_line(turn.turn),
-        agent=masking.label(turn.agent),
-        model=masking.label(turn.model),
-        workspace=masking.label(turn.workspace, 1024),
+        turn, conversation=conversation, turn=name, agent=agent, model=model, workspace=workspace
     )

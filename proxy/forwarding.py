@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from proxy.client import BrokenAnswer, Client
 from proxy.drain import Drain
 from proxy.errors import BadRequest, BodyTooLarge, Fault, RulesDown, UpgradeRequired
-from proxy.headers import Field, first
+from proxy.headers import by_name
 from proxy.routing import Target, read_target
 
 logger = logging.getLogger(__name__)
@@ -46,10 +46,11 @@ class Forwarding:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A broken answer is left unfinished, so that the server cuts it."""
-        sending = _Sending(send, closing=first(scope["headers"], b"upgrade") is not None)
+        fields = by_name(scope["headers"])
+        sending = _Sending(send, closing=b"upgrade" in fields)
         try:
             target = read_target(scope["raw_path"], scope["query_string"], scope["headers"])
-            _check(scope["headers"], self._limit)
+            _check(fields, self._limit)
             with self._drain.turn():
                 response, rest = await self._answer(scope, receive, target)
                 await response(scope, rest, sending)
@@ -128,13 +129,13 @@ class _Sending:
         return self._send(message)
 
 
-def _check(headers: list[Field], limit: int) -> None:
-    if (first(headers, b"upgrade") or b"").lower() == b"websocket":
+def _check(fields: Mapping[bytes, bytes], limit: int) -> None:
+    if fields.get(b"upgrade", b"").lower() == b"websocket":
         raise UpgradeRequired(
             "this proxy does not speak WebSocket; send the request as plain HTTP, which every "
             "client of the Responses API falls back to"
         )
-    length = first(headers, b"content-length") or b"0"
+    length = fields.get(b"content-length") or b"0"
     if not length.isdigit():
         raise BadRequest("the Content-Length header should be a number of bytes")
     if int(length) > limit:

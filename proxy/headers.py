@@ -5,7 +5,7 @@ Fields are raw `(name, value)` pairs, kept in order, case and number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 Field = tuple[bytes, bytes]
 
@@ -34,7 +34,7 @@ def to_upstream(fields: Iterable[Field], host: bytes) -> list[Field]:
     kept = [
         (name, value)
         for name, value in _end_to_end(fields)
-        if name.lower() not in _SAID_ANEW and not name.lower().startswith(_OURS)
+        if (lower := name.lower()) not in _SAID_ANEW and not lower.startswith(_OURS)
     ]
     return [(b"Host", host), *kept, (b"Accept-Encoding", b"identity")]
 
@@ -58,12 +58,15 @@ def first(fields: Iterable[Field], name: bytes) -> bytes | None:
     return None
 
 
+def by_name(fields: Sequence[Field]) -> Mapping[bytes, bytes]:
+    """Values of fields by their names in lower case; of several of one name the first."""
+    return {name.lower(): value for name, value in reversed(fields)}
+
+
 def _end_to_end(fields: Iterable[Field]) -> list[Field]:
     pairs = list(fields)
-    named = {
-        token.strip().lower()
-        for name, value in pairs
-        if name.lower() == b"connection"
-        for token in value.split(b",")
-    }
-    return [pair for pair in pairs if pair[0].lower() not in HOP_BY_HOP | named]
+    dropped = HOP_BY_HOP
+    for name, value in pairs:
+        if name.lower() == b"connection":
+            dropped |= {token.strip().lower() for token in value.split(b",")}
+    return [pair for pair in pairs if pair[0].lower() not in dropped]

@@ -30,7 +30,7 @@ from proxy.conversation import Memory, Message, Spine
 from proxy.errors import BadRequest, LedgerDown
 from proxy.exchange import Exchange
 from proxy.forms import Forms
-from proxy.headers import Field
+from proxy.headers import by_name
 from proxy.identity import Identity, RequestFacts, Route, TenantPolicy, identify
 from proxy.patience import Patience
 from proxy.pending import Pending
@@ -206,7 +206,8 @@ class Relay:
             header = None
         policy = TenantPolicy(secret, services.loopback, header)
         route = Route(target.workspace, target.session)
-        headers = _by_name(request.scope["headers"])
+        fields = by_name(request.scope["headers"]).items()
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in fields}
         return identify(headers, facts, route, policy, self._recogniser)
 
     async def _rules(self, who: Identity) -> RuleSet:
@@ -381,11 +382,6 @@ def _budget(settings: Settings, *, streaming: bool) -> float:
 def _placement(settings: Settings) -> Placement:
     in_result = settings.reminder_placement == "tool_result"
     return Placement.INTO_TOOL if in_result else Placement.OWN
-
-
-def _by_name(fields: Sequence[Field]) -> Mapping[str, str]:
-    """Give fields as texts by their names; of several of one name the first."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(fields)}
 
 
 def _is_local(request: Request) -> bool:

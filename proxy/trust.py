@@ -7,7 +7,7 @@ is to hide its Origin, or to reach us under a name of its own without that name 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 from proxy.errors import Forbidden, Unauthorized
-from proxy.headers import Field, first
+from proxy.headers import Field, by_name
 
 TOKEN_COOKIE = "ttsr_token"  # noqa: S105 - the cookie's name
 _MOST_HOSTS = 64  # values of Host of which it is remembered what they name
@@ -35,9 +35,9 @@ class Trust:
     token: str | None = None
     token_needed: bool = False
 
-    def check(self, headers: Iterable[Field]) -> str | None:
+    def check(self, headers: Sequence[Field]) -> str | None:
         """Answer the request's Origin if it has a passing one; raises Forbidden."""
-        fields = list(headers)
+        fields = by_name(headers)
         host = _field(fields, b"host")
         if host is not None and not self._host_passes(host):
             raise Forbidden(
@@ -58,7 +58,7 @@ class Trust:
             )
         return origin
 
-    def check_token(self, path: str, query: bytes, headers: Iterable[Field]) -> bool:
+    def check_token(self, path: str, query: bytes, headers: Sequence[Field]) -> bool:
         """Answer whether the token came in the query; raises Unauthorized where it is missing."""
         if not self.token_needed or not _is_protected(path):
             return False
@@ -68,7 +68,7 @@ class Trust:
                 "set; set listen.token"
             )
         in_query = self._matches(parse_qs(query.decode("latin-1")).get("token", [""])[-1])
-        if in_query or any(map(self._matches, _tokens(list(headers)))):
+        if in_query or any(map(self._matches, _tokens(by_name(headers)))):
             return in_query
         raise Unauthorized(
             f"{path} needs the token of listen.token: send it as Authorization: Bearer TOKEN, "
@@ -110,10 +110,10 @@ def is_loopback(name: str) -> bool:
     return _is_address(name) and ip_address(name).is_loopback
 
 
-def preflight(origin: str, headers: Iterable[Field]) -> list[Field] | None:
+def preflight(origin: str, headers: Sequence[Field]) -> list[Field] | None:
     """Fields of the answer to a preflight of a passing origin; None where it is none."""
-    fields = list(headers)
-    method = first(fields, b"access-control-request-method")
+    fields = by_name(headers)
+    method = fields.get(b"access-control-request-method")
     if method is None:
         return None
     answer = [
@@ -121,10 +121,10 @@ def preflight(origin: str, headers: Iterable[Field]) -> list[Field] | None:
         (b"access-control-allow-methods", method),
         (b"access-control-max-age", b"600"),
     ]
-    wanted = first(fields, b"access-control-request-headers")
+    wanted = fields.get(b"access-control-request-headers")
     if wanted is not None:
         answer.append((b"access-control-allow-headers", wanted))
-    if first(fields, b"access-control-request-private-network") is not None:
+    if b"access-control-request-private-network" in fields:
         answer.append((b"access-control-allow-private-network", b"true"))
     return answer
 
@@ -138,8 +138,8 @@ def allowing(origin: str) -> list[Field]:
     ]
 
 
-def _field(fields: list[Field], name: bytes) -> str | None:
-    value = first(fields, name)
+def _field(fields: Mapping[bytes, bytes], name: bytes) -> str | None:
+    value = fields.get(name)
     return None if value is None else value.decode("latin-1")
 
 
@@ -182,7 +182,7 @@ def _is_protected(path: str) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in _PROTECTED)
 
 
-def _tokens(fields: list[Field]) -> Iterable[str]:
+def _tokens(fields: Mapping[bytes, bytes]) -> Iterable[str]:
     scheme, _, credentials = (_field(fields, b"authorization") or "").partition(" ")
     if scheme.lower() == "bearer":
         yield credentials.strip()

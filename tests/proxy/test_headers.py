@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proxy.headers import first, to_client, to_upstream, without_framing
+from proxy.headers import by_name, first, to_client, to_upstream, without_framing
 
 
 def test_to_upstream_keeps_order_case_and_number() -> None:
@@ -36,3 +36,10 @@ def test_first_finds_a_field_in_any_case() -> None:
     """None where there is none."""
     assert first([(b"X-A", b"1"), (b"x-a", b"2")], b"x-a") == b"1"
     assert first([], b"x-a") is None
+
+
+def test_fields_by_name_are_the_first_of_each() -> None:
+    """Whatever the case of a name, the field that stands first under it counts."""
+    fields = [(b"A", b"1"), (b"b", b"2"), (b"a", b"3"), (b"B", b"4")]
+    assert by_name(fields) == {b"a": b"1", b"b": b"2"}
+    assert all(by_name(fields)[name] == first(fields, name) for name in (b"a", b"b"))
