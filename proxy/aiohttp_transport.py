@@ -329,8 +329,10 @@ class PushedBody(httpx.AsyncByteStream):
         if content is EMPTY_PAYLOAD:  # it has no buffer
             self.ended = True
             return take(b"")
-        while content._buffer:  # noqa: SLF001 - asking costs a task here, and raises too early
-            result = take(content._read_nowait(-1))  # noqa: SLF001
+        # The stream's own ways to its bytes wait in a task, or raise before they are handed out.
+        while pieces := content._buffer:  # noqa: SLF001
+            take_off = content._read_nowait_chunk if len(pieces) == 1 else content._read_nowait  # noqa: SLF001
+            result = take(take_off(-1))
             if result is not None:
                 return result
         problem = content.exception()

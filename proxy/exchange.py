@@ -82,11 +82,12 @@ class Exchange:
         Most reads bring whole events of text that no rule minds. They have a short way here, and
         all that is left to do is to send the bytes that this answers with.
         """
-        if self._ended or not self._first:
+        outlet = self._outlet
+        if self._ended or not outlet.first:
             return self._read(data, now)
         try:
             if self._watching:
-                room = self._held_limit - self._outlet.backlog.size
+                room = self._held_limit - outlet.backlog.size
                 run = self._intake.texts(data, room)
             else:
                 run, passes = None, self._intake.pass_by(data)
@@ -294,15 +295,19 @@ class Exchange:
 
     def _take_texts(self, run: CutRun, now: float) -> Step | bytes:
         """Take in what one read completed, where that is text alone."""
-        step, first = Step(), self._backlog.count
+        backlog = self._outlet.backlog
+        first = backlog.count
+        step = None
         try:
             answers = self._feed_text(run, now)
             if answers is None:
                 return run.raw
+            step = Step()
             self._execute(answers, step)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
-            if self._backlog.count == first:
-                self._backlog.extend(run)
+            if backlog.count == first:
+                backlog.extend(run)
+            step = step or Step()
             self._fall_open((), problem, step)
         return step
 
@@ -319,9 +324,12 @@ class Exchange:
 
     def _feed_text(self, run: Run | CutRun, now: float) -> Sequence[Answer] | None:
         """Feed pieces of one text; None where they go out as they came, else they wait."""
-        count, outlet = self._backlog.count, self._outlet
-        answers = self.turn.feed_text(count, run.choice, run.pieces, now)
-        if answers == (Release(count + len(run.pieces) - 1),) and outlet.passes(run):
+        outlet = self._outlet
+        first = outlet.backlog.count
+        answers = self.turn.feed_text(first, run.choice, run.pieces, now)
+        only = answers[0] if len(answers) == 1 else None
+        all_of_it = isinstance(only, Release) and only.through == first + len(run.pieces) - 1
+        if all_of_it and outlet.passes(run):
             return None
         outlet.backlog.extend(run)
         return answers

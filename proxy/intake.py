@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proxy.backlog import CutRun
-from proxy.sse import SseEvent, SseReader
+from proxy.sse import SseEvent, SseReader, lines_of
 from proxy.wire import AttemptMessage, Decoded, Decoder
 from rules_engine.events import FinishReason, TurnEvent
 
@@ -38,30 +38,32 @@ class Intake:
 
         None where it is anything else, or nothing: then nothing was read.
         """
-        cut = self._sse.cut(data)
-        if cut is None or len(cut.whole) > limit:
+        whole = self._sse.whole(data)
+        if whole is None or len(whole) > limit:
             return None
-        lines = cut.lines()
+        lines = lines_of(whole)
         texts = None if lines is None else self._decoder.texts(lines)
         if lines is None or texts is None:
             return None
-        self._sse.keep(cut.rest)
-        return CutRun(cut.whole, lines, texts)
+        if whole is not data:
+            self._sse.keep(data, whole)
+        return CutRun(whole, lines, texts)
 
     def pass_by(self, data: bytes) -> bytes | None:
         """Give the events that more bytes complete, unread, where there is nothing to note in them.
 
         None where there may be, or where there are none: then nothing was read.
         """
-        cut = self._sse.cut(data)
-        if cut is None or any(word in cut.whole for word in _RECORDED):
+        whole = self._sse.whole(data)
+        if whole is None or _tells(whole):
             return None
-        self._sse.keep(cut.rest)
-        return cut.whole
+        if whole is not data:
+            self._sse.keep(data, whole)
+        return whole
 
     def tells(self, event: SseEvent) -> bool:
         """Whether there may be something to note in an event."""
-        return any(word in event.raw for word in _RECORDED)
+        return _tells(event.raw)
 
     def tail(self) -> SseEvent | None:
         """Read what the end left unterminated. Raises `sse.EventTooLarge`."""
@@ -97,3 +99,10 @@ class Intake:
     def message(self) -> AttemptMessage:
         """Answer with what was said so far on the first choice."""
         return self._decoder.message(0)
+
+
+def _tells(raw: bytes) -> bool:
+    for word in _RECORDED:  # noqa: SIM110 - a generator would cost as much as the search
+        if word in raw:
+            return True
+    return False

@@ -28,11 +28,12 @@ class Outlet:
 
     def passes(self, run: Run | CutRun) -> bool:
         """Whether a run of text goes out as it came, as nothing waits; it counts as sent then."""
-        if self.backlog or not self.first:
+        backlog = self.backlog
+        if backlog.size or not self.first:
             return False
         if not self._continuation.texts_pass(run.raw, has_id=run.has_id):
             return False
-        self.backlog.count += len(run.pieces)
+        backlog.count += len(run.pieces)
         self.text += sum(map(len, run.pieces)) if run.choice == 0 else 0
         return True
 

@@ -44,18 +44,12 @@ class SseEvent(NamedTuple):
         return self.data is not None and any(word in self.data for word in words)
 
 
-class Cut(NamedTuple):
-    """Bytes of a stream: `whole` events, and the begin of one behind them."""
-
-    whole: bytes
-    rest: bytes
-
-    def lines(self) -> list[bytes] | None:
-        """Give what stands in the events, if each is one line of data."""
-        if not self.whole.startswith(_DATA):
-            return None
-        lines = self.whole[len(_DATA) : -2].split(b"\n\ndata: ")
-        return lines if self.whole.count(b"\n") == 2 * len(lines) else None
+def lines_of(events: bytes) -> list[bytes] | None:
+    """Give what stands in whole events, if each is one line of data (and lines end at LF)."""
+    if not events.startswith(_DATA):
+        return None
+    lines = events[len(_DATA) : -2].split(b"\n\ndata: ")
+    return lines if events.count(b"\n") == 2 * len(lines) else None
 
 
 class EventTooLarge(UpstreamFault):
@@ -128,27 +122,26 @@ class SseReader:
             raise EventTooLarge(self._limit, self.rest())
         return tuple(events)
 
-    def cut(self, data: bytes) -> Cut | None:
-        """Cut what more bytes complete off what they do not, without a look into it.
+    def whole(self, data: bytes) -> bytes | None:
+        """Give the events that more bytes complete, without a look into them.
 
         None where that takes reading them (other line ends than LF, events that may be too large),
         and where they complete nothing. It reads nothing: `keep` does, or else `feed`.
         """
         buffer = self._buffer
-        if self._overflow or not self._knows_lf_alone(data):
+        if self._overflow or self._line or self._after_cr or self._first or b"\r" in data:
+            return None
+        if len(buffer) + len(data) > self._limit:
             return None
         if not buffer and data.endswith(b"\n\n"):
-            return Cut(data, b"") if len(data) <= self._limit else None
-        end = data.rfind(b"\n\n") + 2
-        if end < 2 or len(buffer) + len(data) > self._limit:  # noqa: PLR2004 - there was none
-            return None
-        return Cut(bytes(buffer) + data[:end], data[end:])
+            return data
+        end = data.rfind(b"\n\n")
+        return None if end < 0 else bytes(buffer) + data[: end + 2]
 
-    def keep(self, rest: bytes) -> None:
-        """Go on behind what was cut off; `rest` is the begin of the next event."""
-        if rest or self._buffer:
-            self._buffer[:] = rest
-            self._line = self._scan = self._sought = 0
+    def keep(self, data: bytes, whole: bytes) -> None:
+        """Go on behind `whole`, as it was given for `data`; what is left is of the next event."""
+        self._buffer[:] = data[len(whole) - len(self._buffer) :]
+        self._line = self._scan = self._sought = 0
 
     def tail(self) -> SseEvent | None:
         """Read what the end of the stream left unterminated, as if it were complete.

@@ -92,11 +92,8 @@ class AttemptMessage:
     extra: bytes
 
 
-class Texts(NamedTuple):
-    """Several wire events, each of which carries a piece of one choice's text and no more."""
-
-    choice: int
-    pieces: list[str]
+# Of events that carry a piece of one choice's text each, and no more: the choice, the pieces.
+Texts = tuple[int, list[str]]
 
 
 class Decoder(Protocol):

@@ -4,7 +4,7 @@ from proxy.backlog import CutRun, Run
 from proxy.outlet import Outlet
 from proxy.quirks import PLAIN
 from proxy.sse import SseEvent, SseReader
-from proxy.wire import Decoded, Texts
+from proxy.wire import Decoded
 from proxy.wire.chat.continuation import ChatContinuation
 from proxy.wire.chat.decoder import ChatDecoder
 from rules_engine.decisions import Release
@@ -34,7 +34,7 @@ def begun() -> Outlet:
 
 
 def run() -> CutRun:
-    return CutRun(RAW, LINES, Texts(0, ["bc", "d"]))
+    return CutRun(RAW, LINES, (0, ["bc", "d"]))
 
 
 def test_a_run_of_text_passes_where_nothing_waits() -> None:

@@ -60,7 +60,7 @@ class _Choice:
 
     def say(self, content: str) -> Sequence[TurnEvent]:
         """Read a delta that is nothing but a piece of text."""
-        if self._plain and content and content.isascii() and not self._text_joiner.waits:
+        if self._plain and content and content.isascii() and not self._text_joiner.half:
             self.silent = False
             self.text.append(content)
             return (TextDelta(self.index, content),)
@@ -72,10 +72,10 @@ class _Choice:
 
     def said(self, pieces: Sequence[str]) -> bool:
         """Read deltas that are nothing but pieces of text; False where one must be looked into."""
-        if not self._plain or self._text_joiner.waits or not all(pieces):
+        if not self._plain or self._text_joiner.half or not all(pieces):
             return False
         text = "".join(pieces)
-        if not is_whole(text):
+        if not (text.isascii() or is_whole(text)):
             return False
         self.silent = False
         self.text.append(text)
@@ -117,7 +117,7 @@ class _Choice:
 
     def _cut_off(self, text: str) -> Sequence[OpenCharacter]:
         """Tell where prose ends within a character; reasoning has ended where there is text."""
-        waits = self._text_joiner.waits or (self._thinking_joiner.waits and not text)
+        waits = self._text_joiner.half or (self._thinking_joiner.half and not text)
         return (OpenCharacter(self.index),) if waits else ()
 
     def _new_thinking(self, text: str) -> str:
@@ -174,8 +174,11 @@ class ChatDecoder(AnswerDecoder[_Choice]):
         piece = read_piece(data)
         return None if piece is None else tuple(self._numbered(piece.choice).say(piece.text))
 
-    def _pieces(self, lines: Sequence[bytes]) -> Texts | None:
-        texts = read_pieces(lines)
-        if texts is None or not self._numbered(texts.choice).said(texts.pieces):
+    def texts(self, lines: Sequence[bytes]) -> Texts | None:
+        """Read the data of the next events, if each is a piece of one choice's text, no more."""
+        texts = None if self._done or self._closed else read_pieces(lines)
+        if texts is None:
             return None
-        return texts
+        number, pieces = texts
+        choice = self._choices.get(number) or self._numbered(number)
+        return texts if choice.said(pieces) else None

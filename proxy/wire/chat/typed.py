@@ -70,4 +70,4 @@ def read_pieces(lines: Sequence[bytes]) -> Texts | None:
             pieces.append(choice.delta.content)
     except (ValueError, RecursionError):
         return None
-    return None if number is None else Texts(number, pieces)
+    return None if number is None else (number, pieces)

@@ -40,7 +40,7 @@ class _Choice:
     def _text(self, text: str) -> list[TurnEvent]:
         new = self._growth.feed(text) if self._growth else text
         said = self._saying(self._joiner.feed(new))
-        return [*said, OpenCharacter(self._index)] if self._joiner.waits else said
+        return [*said, OpenCharacter(self._index)] if self._joiner.half else said
 
     def _saying(self, text: str) -> list[TurnEvent]:
         if not text:

@@ -32,29 +32,24 @@ def whole(text: str) -> str:
 
 
 class Joiner:
-    """Hands text on in pieces that never end on a first surrogate half."""
+    """Hands text on in pieces that never end on a first surrogate half. `half`: one that waits."""
 
-    __slots__ = ("_half",)
+    __slots__ = ("half",)
 
     def __init__(self) -> None:
-        self._half = ""
-
-    @property
-    def waits(self) -> bool:
-        """Whether a half is held."""
-        return bool(self._half)
+        self.half = ""
 
     def feed(self, piece: str) -> str:
         """Take a piece; answers with what is certain of it and of what was held."""
-        if not self._half and piece.isascii():
+        if not self.half and piece.isascii():
             return piece
-        text = self._half + piece
-        self._half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        return whole(text[:-1] if self._half else text)
+        text = self.half + piece
+        self.half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        return whole(text[:-1] if self.half else text)
 
     def close(self) -> str:
         """Nothing more comes: a held half stays alone."""
-        half, self._half = self._half, ""
+        half, self.half = self.half, ""
         return whole(half)
 
 

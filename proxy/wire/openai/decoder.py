@@ -59,9 +59,9 @@ class AnswerDecoder(Generic[C]):
         said = self._said(data)
         return Decoded(said) if said is not None else self._chunk(read_json(data))
 
-    def texts(self, lines: Sequence[bytes]) -> Texts | None:
+    def texts(self, _lines: Sequence[bytes]) -> Texts | None:
         """Read the data of the next events, if each is a piece of one choice's text, no more."""
-        return None if self._done or self._closed else self._pieces(lines)
+        return None
 
     def document(self, body: bytes) -> Decoded:
         """Read a whole JSON answer as one long event (leading white space is allowed).
@@ -90,10 +90,6 @@ class AnswerDecoder(Generic[C]):
 
     def _said(self, _data: str) -> tuple[TurnEvent, ...] | None:
         """Read a chunk that says nothing but text, where an API has a short way to that."""
-        return None
-
-    def _pieces(self, _lines: Sequence[bytes]) -> Texts | None:
-        """Do the same with several at once."""
         return None
 
     def _chunk(self, value: Any, *, named_error: bool = False) -> Decoded:

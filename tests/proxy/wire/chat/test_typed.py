@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proxy.quirks import PLAIN, Profile
 from proxy.sse import SseEvent
-from proxy.wire import Decoded, Texts
+from proxy.wire import Decoded
 from proxy.wire.chat.decoder import ChatDecoder
 from proxy.wire.chat.reasoning import REASONING_FIELDS
 from proxy.wire.chat.typed import Piece, read_piece
@@ -124,7 +124,7 @@ def test_texts_are_read_together_as_one_by_one(lines: list[str], profile: Profil
         if texts is None:
             assert [together.decode(SseEvent(b"", line)) for line in pair] == expected
         else:
-            told = [Decoded((TextDelta(texts.choice, piece),)) for piece in texts.pieces]
+            told = [Decoded((TextDelta(texts[0], piece),)) for piece in texts[1]]
             assert told == expected
     assert together.close(broken=False) == long.close(broken=False)
     assert [together.message(n) for n in range(2)] == [long.message(n) for n in range(2)]
@@ -134,7 +134,7 @@ def test_only_pieces_of_one_text_are_read_together() -> None:
     """Two choices, a piece of nothing, invalid bytes, half a character: one by one."""
     plain = b'{"choices":[{"delta":{"content":"x"},"index":%d}]}'
     decoder = ChatDecoder(PLAIN)
-    assert decoder.texts([plain % 1, plain % 1]) == Texts(1, ["x", "x"])
+    assert decoder.texts([plain % 1, plain % 1]) == (1, ["x", "x"])
     for other in (plain % 0, b'{"choices":[{"delta":{"content":""},"index":1}]}', b"[DONE]", b"",
                   b'{"choices":[{"delta":{"content":"\xff"},"index":1}]}',
                   b'{"choices":[{"delta":{"content":"\\ud83d"},"index":1}]}'):  # fmt: skip
