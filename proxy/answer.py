@@ -111,7 +111,7 @@ class Answer(Response):
                 step = self._exchange.tick(now)
                 self._look_at(step)
                 if step.send:
-                    client.write_soon(bytes(step.send))
+                    client.write_soon(step.send)
                     return
         except RulesDown as fault:
             self._fault = fault
@@ -171,7 +171,7 @@ class Answer(Response):
                 if not step.reissue:
                     break
                 await self._close_upstream()
-                await client.write(bytes(step.send))
+                await client.write(step.send)
                 body = await self._next_stream()
         except (_Unanswered, Fault) as failure:
             await self._fail(client, failure)
@@ -184,13 +184,13 @@ class Answer(Response):
             step = await self._checked(await self._next_step(client, body))
             self._look_at(step)
             if step.overheld:
-                await client.write(bytes(step.send))
+                await client.write(step.send)
                 self._rules_off("more is held than limits.heldBytes allows")
                 step = self._exchange.give_up()
                 self._look_at(step)
             if step.over:
                 return step
-            await client.write(bytes(step.send))
+            await client.write(step.send)
 
     async def _next_step(self, client: Client, body: Body) -> Step:
         """Read on until there is more to do than to send: that is done where bytes arrive."""
@@ -220,16 +220,13 @@ class Answer(Response):
         exchange = self._exchange
         if not data:
             return exchange.end(self._now(), broken=False)
-        step = exchange.take(data, self._now())
-        if isinstance(step, bytes):
-            passed = client.write_now(step)
-        elif step.only_sends:
-            passed = not step.send or client.write_now(bytes(step.send))
-        else:
-            if step.close_upstream and self._response is not None:
-                self._response.abort()
-            return step
-        return None if passed and not exchange.finish_seen else Step()
+        step = exchange.read(data, self._now())
+        if step.only_sends:
+            passed = not step.send or client.write_now(step.send)
+            return None if passed and not exchange.finish_seen else Step()
+        if step.close_upstream and self._response is not None:
+            self._response.abort()
+        return step
 
     async def _checked(self, step: Step) -> Step:
         """Run the searches that a step waits for."""
@@ -240,7 +237,7 @@ class Answer(Response):
 
     async def _complete(self, client: Client, step: Step, body: Body) -> None:
         """Store what the turn leaves, then send the last bytes and end as the upstream did."""
-        await client.write(bytes(step.send))
+        await client.write(step.send)
         unfinished = step.broken or step.failed
         if not await self._store(left=unfinished) and self._context.fail_mode == "closed":
             await self._fail(client, LedgerDown("the ledger did not take what this turn leaves"))
@@ -261,7 +258,7 @@ class Answer(Response):
         """Pass on what stands behind the end mark, a break there too."""
         try:
             while data := await body.read():
-                await client.write(bytes(self._exchange.pass_rest(data).send))
+                await client.write(self._exchange.pass_rest(data).send)
         except UpstreamFault as fault:
             raise BrokenAnswer from fault
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from proxy.sse import SseEvent
+from proxy.sse import SseEvent, event_of
 from proxy.wire import Decoded, Texts
 from rules_engine.events import TextDelta, ThinkingDelta
 
@@ -29,28 +29,19 @@ class Run:
 
     __slots__ = ("_events", "choice", "has_id", "pieces", "size")
 
-    def __init__(self) -> None:
-        self.choice = 0
+    def __init__(self, choice: int) -> None:
+        self.choice = choice
+        self.pieces: list[str] = []
+        self.size = 0
         self.has_id = False
-        self.clear()
-
-    def __bool__(self) -> bool:
-        return bool(self.pieces)
+        self._events: list[tuple[SseEvent, Decoded]] = []
 
     def add(self, event: SseEvent, decoded: Decoded, text: TextDelta) -> None:
         """One more; `text` is all that it carries."""
-        self.choice = text.choice
         self._events.append((event, decoded))
         self.pieces.append(text.text)
         self.size += len(event.raw)
         self.has_id = self.has_id or event.has_id
-
-    def clear(self) -> None:
-        """Begin a new one."""
-        self._events: list[tuple[SseEvent, Decoded]] = []
-        self.pieces: list[str] = []
-        self.size = 0
-        self.has_id = False
 
     @property
     def raw(self) -> bytes:
@@ -63,21 +54,24 @@ class Run:
 
 
 class CutRun:
-    """The same, where the events are a line of data each and were cut by these lines."""
+    """The same, where the events are a line of data each and are not made yet.
 
-    __slots__ = ("_lines", "choice", "has_id", "pieces", "raw")
+    `parts`: what stands in each, in front of its blank line.
+    """
 
-    def __init__(self, raw: bytes, lines: list[bytes], texts: Texts) -> None:
+    __slots__ = ("_parts", "choice", "pieces", "raw")
+
+    has_id = False
+
+    def __init__(self, parts: Sequence[bytes], texts: Texts) -> None:
         self.choice, self.pieces = texts
-        self.raw = raw
-        self.has_id = False
-        self._lines = lines
+        self.raw = b"\n\n".join([*parts, b""])
+        self._parts = parts
 
-    def events(self) -> Iterable[tuple[SseEvent, Decoded]]:
-        """Each of them, and what it says; made only where one has to wait."""
-        for line, piece in zip(self._lines, self.pieces, strict=True):
-            event = SseEvent(b"data: %b\n\n" % line, line.decode())
-            yield event, Decoded((TextDelta(self.choice, piece),))
+    def events(self) -> Iterator[tuple[SseEvent, Decoded]]:
+        """Each of them, and what it says."""
+        for part, piece in zip(self._parts, self.pieces, strict=True):
+            yield event_of(part), Decoded((TextDelta(self.choice, piece),))
 
 
 class Backlog:

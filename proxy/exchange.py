@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from proxy.backlog import Backlog, CutRun, Run
 from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
-from proxy.intake import Intake
+from proxy.intake import Events, Intake
 from proxy.outlet import Outlet
 from proxy.pending import Pending
 from proxy.quirks import Profile
@@ -69,38 +69,20 @@ class Exchange:
         self._reminders = reminders
         self.continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
-        self._taken = 0  # events of this read that were taken in
-        self._unread: tuple[SseEvent, ...] = ()  # those behind the one that was too much to hold
+        self._unread: Events | None = None  # those behind the one that was too much to hold
         self.unplaceable = False  # an upstream took no form of what we had to say
         self._begin()
 
     # ---- what the relay calls
 
-    def take(self, data: bytes, now: float) -> Step | bytes:
-        """More bytes of the current attempt. Raises `sse.EventTooLarge`.
-
-        Most reads bring whole events of text that no rule minds. They have a short way here, and
-        all that is left to do is to send the bytes that this answers with.
-        """
-        outlet = self._outlet
-        if self._ended or not outlet.first:
-            return self._read(data, now)
-        try:
-            if self._watching:
-                room = self._held_limit - outlet.backlog.size
-                run = self._intake.texts(data, room)
-            else:
-                run, passes = None, self._intake.pass_by(data)
-                if passes is not None:
-                    return passes
-        except Exception:  # noqa: BLE001 - the long way meets the same fault, and sees to it
-            run = None
-        return self._read(data, now) if run is None else self._take_texts(run, now)
-
-    def _read(self, data: bytes, now: float) -> Step:
+    def read(self, data: bytes, now: float) -> Step:
+        """More bytes of the current attempt. Raises `sse.EventTooLarge`."""
         step = Step()
-        events = self._intake.feed(data)
-        self._guard(lambda: self._take_in(events, now, step), step, events)
+        events = self._intake.events(data)
+        try:
+            self._take(events, now, step)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(events, problem, step)
         if (step.complete or step.check) and self.passes_on:
             step.last += self._intake.rest()
         return step
@@ -126,8 +108,7 @@ class Exchange:
 
     def end(self, now: float, *, broken: bool) -> Step:
         """The attempt's body ended, in an orderly way or not. Raises `sse.EventTooLarge`."""
-        tail = self._intake.tail()
-        return self._over(() if tail is None else (tail,), now, broken=broken)
+        return self._over(self._intake.tail(), now, broken=broken)
 
     def checked(self, results: Sequence[StructureResult], now: float) -> Step:
         """The searches that a step asked for were run: the attempt can be brought to its end."""
@@ -150,7 +131,7 @@ class Exchange:
 
     def settle(self, now: float) -> Step:
         """The upstream said why it finished and fell silent: take that for the end."""
-        return self._over((), now, broken=False)
+        return self._over(None, now, broken=False)
 
     def give_up(self) -> Step:
         """Rules off for this turn: everything held goes out, the rest passes as it comes."""
@@ -158,9 +139,9 @@ class Exchange:
         if self._watching:
             self._guard(lambda: self._execute(self.turn.give_up(), step), step)
             self._watching = False
-        left, self._unread = self._unread, ()
-        for event in left:
-            self._unwatched(event, step)
+        left, self._unread = self._unread, None
+        while left is not None and not left.over:
+            self._unwatched(left, step)
         step.last += self._intake.rest() if step.complete and self.passes_on else b""
         return step
 
@@ -244,89 +225,60 @@ class Exchange:
     def _first(self) -> bool:
         return self.turn.attempts == 1
 
-    def _guard(self, work: Callable[[], None], step: Step, left: Sequence[SseEvent] = ()) -> None:
-        """Do `work`; a fault of ours in it switches the rules off, and `left` goes out unread."""
-        self._taken = 0
+    def _guard(self, work: Callable[[], None], step: Step) -> None:
+        """Do `work`; a fault of ours in it switches the rules off."""
         try:
             work()
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
-            self._fall_open(left, problem, step)
+            self._fall_open(None, problem, step)
 
-    def _over(self, left: Sequence[SseEvent], now: float, *, broken: bool) -> Step:
+    def _over(self, left: Events | None, now: float, *, broken: bool) -> Step:
         step = Step()
-        self._guard(lambda: self._last(left, now, step, broken=broken), step, left)
-        if step.fault:
-            self._last((), now, step, broken=broken)
+        try:
+            self._last(left, now, step, broken=broken)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(left, problem, step)
+            self._last(None, now, step, broken=broken)
         return step
 
-    def _last(self, left: Sequence[SseEvent], now: float, step: Step, *, broken: bool) -> None:
-        self._take_in(left, now, step)
+    def _last(self, left: Events | None, now: float, step: Step, *, broken: bool) -> None:
+        if left is not None:
+            self._take(left, now, step)
         if not step.over and not self._ended:
             cut_short = broken or not (self._intake.finish_seen or self._intake.done)
             self._close(now, step, broken=cut_short, transport=broken)
 
-    def _take_in(self, events: Sequence[SseEvent], now: float, step: Step) -> None:
+    def _take(self, events: Events, now: float, step: Step) -> None:
         """Take in what one read completed; pieces of one text in a row are fed as one."""
-        run = Run()
-        for event in events:
-            if self._ended or not self._watching:
-                self._unwatched(event, step)
-                self._taken += 1
-                continue
-            decoded = self._intake.decode(event)
-            text = decoded.only_text
-            if text is None or text.choice != run.choice:
-                self._feed_run(run, now, step)
-                if step.stops:
-                    return
-            if text is None:
-                self._backlog.add(event, decoded)
-                self._taken += 1
-                self._feed(decoded, now, step)
-            else:
-                run.add(event, decoded, text)
-            if self._backlog.size + run.size > self._held_limit:
-                self._feed_run(run, now, step)
-                step.overheld = not step.reissue and self._backlog.size > self._held_limit
-                self._unread = tuple(events[self._taken :]) if step.overheld else ()
-            if step.stops:
-                return
-        self._feed_run(run, now, step)
-
-    def _take_texts(self, run: CutRun, now: float) -> Step | bytes:
-        """Take in what one read completed, where that is text alone."""
         backlog = self._outlet.backlog
-        first = backlog.count
-        step = None
-        try:
-            answers = self._feed_text(run, now)
-            if answers is None:
-                return run.raw
-            step = Step()
-            self._execute(answers, step)
-        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
-            if backlog.count == first:
-                backlog.extend(run)
-            step = step or Step()
-            self._fall_open((), problem, step)
-        return step
-
-    def _feed_run(self, run: Run, now: float, step: Step) -> None:
-        if not run:
-            return
-        answers = self._feed_text(run, now)
-        self._taken += len(run.pieces)
-        if answers is None:
-            step.send += run.raw
-        else:
-            self._execute(answers, step)
-        run.clear()
+        while events.at < events.count:
+            if self._ended or not self._watching:
+                self._unwatched(events, step)
+                continue
+            run = events.run(self._held_limit - backlog.size)
+            if run is not None:
+                answers = self._feed_text(run, now)
+                if answers is None:
+                    step.send += run.raw
+                else:
+                    self._execute(answers, step)
+            else:
+                self._feed(events, now, step)
+            if backlog.size > self._held_limit and not step.reissue:
+                step.overheld = True
+                self._unread = events
+            if step.reissue or step.overheld:
+                return
 
     def _feed_text(self, run: Run | CutRun, now: float) -> Sequence[Answer] | None:
         """Feed pieces of one text; None where they go out as they came, else they wait."""
         outlet = self._outlet
         first = outlet.backlog.count
-        answers = self.turn.feed_text(first, run.choice, run.pieces, now)
+        try:
+            answers = self.turn.feed_text(first, run.choice, run.pieces, now)
+        except Exception:
+            outlet.backlog.extend(run)
+            raise
         only = answers[0] if len(answers) == 1 else None
         all_of_it = isinstance(only, Release) and only.through == first + len(run.pieces) - 1
         if all_of_it and outlet.passes(run):
@@ -334,29 +286,39 @@ class Exchange:
         outlet.backlog.extend(run)
         return answers
 
-    def _feed(self, decoded: Decoded, now: float, step: Step) -> None:
-        """Feed the newest event."""
+    def _feed(self, taken: Events, now: float, step: Step) -> None:
+        """Feed the next event."""
+        backlog = self._outlet.backlog
+        event, decoded = taken.look()
+        backlog.add(event, decoded)
+        taken.event()
         events = decoded.events
         self._intake.note(decoded)
         if decoded.done:
             self._ended = True
             events += self._intake.close(broken=False)
-        self._execute(self.turn.feed(self._backlog.count - 1, events, now), step)
+        self._execute(self.turn.feed(backlog.count - 1, events, now), step)
         if decoded.done:
             self._finish(step, broken=False)
 
-    def _unwatched(self, event: SseEvent, step: Step) -> None:
-        """Bytes behind the end mark, or of a turn that no rule watches (any more)."""
+    def _unwatched(self, events: Events, step: Step) -> None:
+        """Take bytes behind the end mark, or of a turn that no rule watches (any more)."""
+        if self._outlet.first and not self._ended:
+            step.send += events.untold()
+            if events.at == events.count:
+                return
         if self._ended:
+            event = events.event()
             step.last += event.raw if self.passes_on else b""
             return
+        try:
+            decoded: Decoded | None = events.look()[1]
+        except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
+            decoded = None
+        event = events.event()
         if self._first:
             step.send += event.raw
-        if self._first and not self._intake.tells(event):
-            return
-        try:
-            decoded = self._intake.decode(event)
-        except Exception:  # noqa: BLE001 - what cannot be read can still be passed on
+        if decoded is None:
             # Behind a finish reason that was read, our own end mark follows.
             marks_end = self._intake.finish_seen and event.mentions("[DONE]")
             step.send += b"" if self._first or marks_end else event.raw
@@ -417,15 +379,18 @@ class Exchange:
                     step.check = jobs
 
     def _see(self, step: Step, hits: Sequence[Hit], action: Action, outcome: str) -> None:
-        step.seen += (Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
+        step.seen += tuple(Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
 
     def _release(self, release: Release, step: Step) -> None:
         self._unfinished = release.without_calls
-        for out in self._outlet.release(release):  # a fault at one event loses none before it
+        out: list[bytes] = []
+        try:
+            out.extend(self._outlet.release(release))
+        finally:  # a fault at one event loses none before it
             if self._ended:
-                step.last += out
+                step.last += b"".join(out)
             else:
-                step.send += out
+                step.send += b"".join(out)
 
     def _abandon(self, withheld: int, seam: str, step: Step, *, at: int | None = None) -> None:
         self._drop_held(withheld, at)
@@ -477,7 +442,7 @@ class Exchange:
             return self._wire.error_body(message, "ttsr_error", "rule_exhausted")
         return self.continuation.error(message, "rule_exhausted")
 
-    def _fall_open(self, left: Sequence[SseEvent], problem: Exception, step: Step) -> None:
+    def _fall_open(self, left: Events | None, problem: Exception, step: Step) -> None:
         """Rules are off: what is held and what is left of this read goes out as it came."""
         step.fault = place_of(problem)
         step.send += step.last
@@ -486,8 +451,8 @@ class Exchange:
         step.send += self._outlet.emptied()
         if self._intake.done:
             self._end_unwatched(step)
-        for event in left[self._taken :]:
-            self._unwatched(event, step)
+        while left is not None and not left.over:
+            self._unwatched(left, step)
 
     def _complete(self, complete: Complete, step: Step) -> None:
         self._accepted = not complete.broken

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
-from proxy.backlog import CutRun
-from proxy.sse import SseEvent, SseReader, lines_of
+from proxy.backlog import CutRun, Run
+from proxy.sse import SseEvent, SseReader, event_of
 from proxy.wire import AttemptMessage, Decoded, Decoder
 from rules_engine.events import FinishReason, TurnEvent
 
@@ -29,53 +31,21 @@ class Intake:
         self._decoder = decoder
         self._sse = SseReader(limit)
 
-    def feed(self, data: bytes) -> Sequence[SseEvent]:
+    def events(self, data: bytes) -> Events:
         """Read more bytes, and give the events that they complete. Raises `sse.EventTooLarge`."""
-        return self._sse.feed(data)
+        parts = self._sse.parts(data)
+        if parts is None:
+            return ReadEvents(self._decoder, self._sse.feed(data))
+        return CutEvents(self._decoder, parts)
 
-    def texts(self, data: bytes, limit: int) -> CutRun | None:
-        """Read more bytes where all that they complete is text, within `limit` bytes.
-
-        None where it is anything else, or nothing: then nothing was read.
-        """
-        whole = self._sse.whole(data)
-        if whole is None or len(whole) > limit:
-            return None
-        lines = lines_of(whole)
-        texts = None if lines is None else self._decoder.texts(lines)
-        if lines is None or texts is None:
-            return None
-        if whole is not data:
-            self._sse.keep(data, whole)
-        return CutRun(whole, lines, texts)
-
-    def pass_by(self, data: bytes) -> bytes | None:
-        """Give the events that more bytes complete, unread, where there is nothing to note in them.
-
-        None where there may be, or where there are none: then nothing was read.
-        """
-        whole = self._sse.whole(data)
-        if whole is None or _tells(whole):
-            return None
-        if whole is not data:
-            self._sse.keep(data, whole)
-        return whole
-
-    def tells(self, event: SseEvent) -> bool:
-        """Whether there may be something to note in an event."""
-        return _tells(event.raw)
-
-    def tail(self) -> SseEvent | None:
-        """Read what the end left unterminated. Raises `sse.EventTooLarge`."""
-        return self._sse.tail()
+    def tail(self) -> Events:
+        """Read what the end left unterminated, if anything. Raises `sse.EventTooLarge`."""
+        tail = self._sse.tail()
+        return ReadEvents(self._decoder, () if tail is None else (tail,))
 
     def rest(self) -> bytes:
         """Read no further: hand over every byte that no event has carried yet."""
         return self._sse.rest()
-
-    def decode(self, event: SseEvent) -> Decoded:
-        """Read an event; what it says of the attempt counts when it is noted."""
-        return self._decoder.decode(event)
 
     def document(self, body: bytes) -> tuple[Decoded, tuple[TurnEvent, ...]]:
         """Read and note a whole JSON answer; also gives all of its events, to the end."""
@@ -101,7 +71,129 @@ class Intake:
         return self._decoder.message(0)
 
 
-def _tells(raw: bytes) -> bool:
+class Events(ABC):
+    """Events of one read, each to be taken once. `at`: how many were taken of `count`."""
+
+    __slots__ = ("_ahead", "_decoder", "at", "count")
+
+    def __init__(self, decoder: Decoder, count: int) -> None:
+        self._decoder = decoder
+        self.count = count
+        self.at = 0
+        self._ahead: tuple[SseEvent, Decoded] | None = None  # the next one, where it was read
+
+    @property
+    def over(self) -> bool:
+        """Whether all of them were taken."""
+        return self.at >= self.count
+
+    def run(self, room: int) -> Run | CutRun | None:
+        """Take as many as carry a piece of one choice's text each, or none.
+
+        The one that brings them to more than `room` bytes is the last.
+        """
+        run: Run | None = None
+        while self.at < self.count and (run is None or run.size <= room):
+            try:
+                event, decoded = self.look()
+            except Exception:
+                if run is None:
+                    raise
+                break
+            text = decoded.only_text
+            if text is None or not (run is None or text.choice == run.choice):
+                break
+            run = run or Run(text.choice)
+            run.add(event, decoded, text)
+            self.event()
+        return run
+
+    def look(self) -> tuple[SseEvent, Decoded]:
+        """Read the next one, which is not taken by that."""
+        if self._ahead is None:
+            event = self._event(self.at)
+            self._ahead = event, self._decoder.decode(event)
+        return self._ahead
+
+    def event(self) -> SseEvent:
+        """Take the next one."""
+        event = self._event(self.at) if self._ahead is None else self._ahead[0]
+        self.at += 1
+        self._ahead = None
+        return event
+
+    def untold(self) -> bytes:
+        """Take those in front of the first in which there may be something to note."""
+        out: list[bytes] = []
+        while self.at < self.count and not tells(raw := self._event(self.at).raw):
+            out.append(raw)
+            self.event()
+        return b"".join(out)
+
+    @abstractmethod
+    def _event(self, number: int) -> SseEvent: ...
+
+
+class ReadEvents(Events):
+    """Events that were read one by one."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self, decoder: Decoder, events: Sequence[SseEvent]) -> None:
+        super().__init__(decoder, len(events))
+        self._events = events
+
+    def _event(self, number: int) -> SseEvent:
+        return self._events[number]
+
+
+class CutEvents(Events):
+    """Events that were cut at their blank lines, and are read where that is needed."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, decoder: Decoder, parts: list[bytes]) -> None:  # one is made for each read
+        self._decoder = decoder
+        self._parts = parts
+        self._ahead = None
+        self.at, self.count = 0, len(parts)
+
+    def run(self, room: int) -> Run | CutRun | None:
+        """Take as many as carry a piece of one choice's text each, or none."""
+        parts = self._parts if self.count == 1 else self._within(room)
+        texts = None if self._ahead else self._decoder.texts(parts)
+        if texts is None:
+            return super().run(room)
+        count = len(texts[1])
+        self.at += count
+        return CutRun(parts if count == len(parts) else parts[:count], texts)
+
+    def untold(self) -> bytes:
+        """Take those in front of the first in which there may be something to note."""
+        left = self._parts[self.at :]
+        count = 0
+        for part in left:
+            if tells(part):
+                break
+            count += 1
+        if count:
+            self.at, self._ahead = self.at + count, None
+        return b"\n\n".join([*left[:count], b""])
+
+    def _within(self, room: int) -> list[bytes]:
+        """Give what is left, up to the event that brings it to more than `room` bytes."""
+        left = self._parts[self.at :] if self.at else self._parts
+        if sum(map(len, left)) + 2 * len(left) <= room:
+            return left
+        sizes = accumulate(len(part) + 2 for part in left)
+        return left[: sum(size <= room for size in sizes) + 1]
+
+    def _event(self, number: int) -> SseEvent:
+        return event_of(self._parts[number])
+
+
+def tells(raw: bytes) -> bool:
+    """Whether there may be something to note in what nobody reads."""
     for word in _RECORDED:  # noqa: SIM110 - a generator would cost as much as the search
         if word in raw:
             return True

@@ -44,14 +44,6 @@ class SseEvent(NamedTuple):
         return self.data is not None and any(word in self.data for word in words)
 
 
-def lines_of(events: bytes) -> list[bytes] | None:
-    """Give what stands in whole events, if each is one line of data (and lines end at LF)."""
-    if not events.startswith(_DATA):
-        return None
-    lines = events[len(_DATA) : -2].split(b"\n\ndata: ")
-    return lines if events.count(b"\n") == 2 * len(lines) else None
-
-
 class EventTooLarge(UpstreamFault):
     """An event exceeds the limit (bytes). `rest`: every byte that no event has carried yet."""
 
@@ -122,26 +114,29 @@ class SseReader:
             raise EventTooLarge(self._limit, self.rest())
         return tuple(events)
 
-    def whole(self, data: bytes) -> bytes | None:
-        """Give the events that more bytes complete, without a look into them.
+    def parts(self, data: bytes) -> list[bytes] | None:
+        """Read more bytes; gives what stands before the blank line of each event they complete.
 
-        None where that takes reading them (other line ends than LF, events that may be too large),
-        and where they complete nothing. It reads nothing: `keep` does, or else `feed`.
+        `feed` cuts the same events, but takes its time for each. None where that is needed (other
+        line ends than LF, empty events, some that may be too large); then nothing was read.
         """
         buffer = self._buffer
+        if self._first and not buffer and data[:1] not in (b"", _BOM[:1]):
+            self._first = False  # no byte order mark comes now
         if self._overflow or self._line or self._after_cr or self._first or b"\r" in data:
             return None
         if len(buffer) + len(data) > self._limit:
             return None
-        if not buffer and data.endswith(b"\n\n"):
-            return data
-        end = data.rfind(b"\n\n")
-        return None if end < 0 else bytes(buffer) + data[: end + 2]
-
-    def keep(self, data: bytes, whole: bytes) -> None:
-        """Go on behind `whole`, as it was given for `data`; what is left is of the next event."""
-        self._buffer[:] = data[len(whole) - len(self._buffer) :]
-        self._line = self._scan = self._sought = 0
+        if buffer or not data.endswith(b"\n\n"):
+            data = bytes(buffer) + data
+        if b"\n\n\n" in data or data.startswith(b"\n"):
+            return None
+        parts = data.split(b"\n\n")
+        rest = parts.pop()
+        if rest or buffer:
+            buffer[:] = rest
+            self._scan = self._sought = 0
+        return parts
 
     def tail(self) -> SseEvent | None:
         """Read what the end of the stream left unterminated, as if it were complete.
@@ -262,3 +257,10 @@ class SseReader:
         event = SseEvent(raw, data, name, self._has_id)
         self._reset()
         return event
+
+
+def event_of(part: bytes) -> SseEvent:
+    """Read one of the events that `SseReader.parts` gives."""
+    reader = SseReader()
+    reader._first = False  # noqa: SLF001 - our own: no byte order mark begins it
+    return reader._whole_event(part + b"\n\n")  # noqa: SLF001 - the same

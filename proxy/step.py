@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rules_engine.decisions import Action, Hit
 from rules_engine.structures import StructureJob
@@ -34,7 +34,7 @@ class Step:
     check: tuple[StructureJob, ...] = ()
     overheld: bool = False
     close_upstream: bool = False
-    send: bytearray = field(default_factory=bytearray)
+    send: bytes = b""
     reissue: bool = False
     complete: bool = False
     last: bytes = b""
@@ -42,7 +42,7 @@ class Step:
     failed: bool = False
     exhausted: bool = False
     fault: str = ""
-    seen: list[Seen] = field(default_factory=list)
+    seen: tuple[Seen, ...] = ()
 
     @property
     def over(self) -> bool:
@@ -66,9 +66,9 @@ class Step:
 
         What stood behind the end mark stays behind what is released now.
         """
-        later.send[:0] = self.send
+        later.send = self.send + later.send
         later.last += b"" if later.reissue else self.last
-        later.seen[:0] = self.seen
+        later.seen = self.seen + later.seen
         later.fault = self.fault or later.fault
         return later
 

@@ -99,11 +99,12 @@ Texts = tuple[int, list[str]]
 class Decoder(Protocol):
     """Reads one attempt. Pure; never raises on any bytes."""
 
-    def texts(self, lines: Sequence[bytes]) -> Texts | None:
-        """Read the data of the next events, if each is a piece of one choice's text, no more.
+    def texts(self, parts: Sequence[bytes]) -> Texts | None:
+        """Read as many of the next events as are a piece of one choice's text each, and no more.
 
-        None where one is anything else, or where it takes more than a glance; then nothing was
-        read. What it reads, `decode` would read the same.
+        `parts`: what stands in front of their blank lines (LF). None where the first is anything
+        else, or where one takes more than a glance; then nothing was read. What this reads,
+        `decode` would read the same.
         """
 
     def decode(self, event: SseEvent) -> Decoded:

@@ -26,7 +26,7 @@ from rules_engine.ruleset import RuleSet
 from tests.support.attempts import DONE, USAGE, chunk, request, tool, wire
 from tests.support.chat import Thinking, Tool, chat, completion
 from tests.support.chunks import at_offsets
-from tests.support.exchanges import exchange_of, message_of, read, serve
+from tests.support.exchanges import exchange_of, message_of, serve
 from tests.support.grammar import check_stream
 from tests.support.rules import rule_text, ruleset, turn_of
 
@@ -46,7 +46,7 @@ def document_of(*pieces: str | Tool | Thinking) -> bytes:
 def test_interrupt_closes_the_upstream_and_leaves_note_and_partial() -> None:
     """The step says so at once; the splice carries what the next attempt is told."""
     exchange = exchange_of(turn_of(FOO))
-    step = read(exchange, chat("All clear. ", "FORBIDDEN", " more"), 0.0)
+    step = exchange.read(chat("All clear. ", "FORBIDDEN", " more"), 0.0)
     assert step.close_upstream
     assert step.reissue
     assert not step.complete
@@ -73,10 +73,10 @@ def test_second_attempt_continues_the_first() -> None:
 def test_reissue_that_no_upstream_took_leaves_no_splice() -> None:
     """Where the model was never told, nothing may claim that it was."""
     exchange = exchange_of(turn_of(FOO))
-    read(exchange, chat("FORBIDDEN"), 0.0)
+    exchange.read(chat("FORBIDDEN"), 0.0)
     exchange.reissued(0.0)
     exchange.unplaceable = True
-    read(exchange, chat("Fine."), 0.0)
+    exchange.read(chat("Fine."), 0.0)
     assert exchange.splice() is None
 
 
@@ -195,7 +195,7 @@ def test_what_stands_behind_the_end_mark_stays_in_its_order() -> None:
     """Bytes behind the end mark follow it, whether they came with it or later."""
     body = chat("fine") + b": bye\n\ndata: hal"
     exchange = exchange_of(turn_of(FOO))
-    step = read(exchange, body, 0.0)
+    step = exchange.read(body, 0.0)
     assert bytes(step.send) + step.last == body
     assert exchange.passes_on
     assert bytes(exchange.pass_rest(b"f").send) == b"f"
@@ -226,7 +226,7 @@ def test_silence_behind_a_finish_reason_can_be_settled() -> None:
     """An upstream that said why it finished and never ends is taken at its word, once."""
     body = chat("fine", done=False)
     exchange = exchange_of(turn_of(FOO))
-    first = read(exchange, body, 0.0)
+    first = exchange.read(body, 0.0)
     open_before = exchange.finish_seen
     assert exchange.holding
     step = exchange.settle(1.0)
@@ -242,7 +242,7 @@ def test_unterminated_tail_is_read_and_passed() -> None:
     body = chat("fine").removesuffix(b"\n\n")
     assert serve(exchange_of(turn_of(FOO)), [body]).got == body
     cut = exchange_of(turn_of(FOO))
-    read(cut, wire(chunk({"role": "assistant", "content": "a "}))[:-2], 0.0)
+    cut.read(wire(chunk({"role": "assistant", "content": "a "}))[:-2], 0.0)
     assert cut.end(0.0, broken=True).broken
 
 
@@ -271,9 +271,9 @@ def test_break_in_a_call_lets_only_finished_calls_go() -> None:
 def test_time_alone_lets_go_of_held_prose() -> None:
     """Past the turn's budget a stalled later attempt keeps nothing back."""
     exchange = exchange_of(turn_of(FOO, TurnOptions(turn_budget=10)))
-    read(exchange, chat("FORBIDDEN"), 0.0)
+    exchange.read(chat("FORBIDDEN"), 0.0)
     exchange.reissued(0.0)
-    assert not read(exchange, wire(chunk({"content": "FORB"})), 1.0).send
+    assert not exchange.read(wire(chunk({"content": "FORB"})), 1.0).send
     assert not exchange.tick(5.0).send
     assert b"FORB" in exchange.tick(20.0).send
 
@@ -300,7 +300,7 @@ def test_idle_turn_passes_bytes_as_they_come() -> None:
     """Where nothing is watched each read goes out at once, up to the end."""
     exchange = exchange_of(turn_of(ruleset()))
     body = chat("anything", usage=USAGE)
-    step = read(exchange, body, 0.0)
+    step = exchange.read(body, 0.0)
     assert bytes(step.send) + step.last == body
     assert step.complete
     assert exchange.usage == [USAGE]
@@ -311,13 +311,13 @@ def test_giving_up_lets_everything_go() -> None:
     """Held events go out, later ones pass, and the end is still known."""
     exchange = exchange_of(turn_of(FOO, TurnOptions(release=ReleaseMode.WHOLE)))
     body = chat("a FORB", "IDDEN")
-    first = read(exchange, body[:300], 0.0)
+    first = exchange.read(body[:300], 0.0)
     assert not first.send
     assert exchange.holding
     out = bytes(exchange.give_up().send)
     assert not exchange.holding
     assert not exchange.give_up().send
-    step = read(exchange, body[300:], 0.0)
+    step = exchange.read(body[300:], 0.0)
     assert out + bytes(step.send) + step.last == body
     assert step.complete
 
@@ -325,12 +325,12 @@ def test_giving_up_lets_everything_go() -> None:
 def test_giving_up_in_a_later_attempt_keeps_the_stream_legal() -> None:
     """The rest of a later attempt is still written as a continuation."""
     exchange = exchange_of(turn_of(FOO))
-    got = bytes(read(exchange, chat("Well. ", "FORBIDDEN"), 0.0).send)
+    got = bytes(exchange.read(chat("Well. ", "FORBIDDEN"), 0.0).send)
     exchange.reissued(0.0)
     later = chat("a FORB", Tool("edit", "{}"))
-    got += read(exchange, later[:400], 0.0).send
+    got += exchange.read(later[:400], 0.0).send
     got += exchange.give_up().send
-    step = read(exchange, later[400:], 0.0)
+    step = exchange.read(later[400:], 0.0)
     got += bytes(step.send) + step.last
     assert check_stream(got, include_usage=False) == []
     assert message_of(got).text == "Well. \n\na FORB"
@@ -341,9 +341,9 @@ def test_event_over_the_limit_is_the_readers_to_report() -> None:
     """What no event carries is handed over, passed with what is held, and the end still comes."""
     body = wire(chunk({"role": "assistant", "content": "FORB"}), chunk({"content": "x" * 999}))
     exchange = exchange_of(turn_of(FOO), limit=400)
-    first = read(exchange, body, 0.0)
+    first = exchange.read(body, 0.0)
     with pytest.raises(EventTooLarge) as caught:
-        read(exchange, DONE, 0.0)
+        exchange.read(DONE, 0.0)
     rest = exchange.pass_rest(caught.value.rest)
     assert bytes(first.send) + bytes(rest.send) == body + DONE
     assert exchange.end(0.0, broken=False).complete
@@ -368,12 +368,12 @@ class Faulty:
             return Decoded((*decoded.events, *_IMPOSSIBLE))
         return decoded
 
-    def texts(self, lines: Sequence[bytes]) -> Texts | None:
-        if any(b"BOOM" in line for line in lines):
+    def texts(self, parts: Sequence[bytes]) -> Texts | None:
+        if any(b"BOOM" in part for part in parts):
             if self._late:
                 return None
             raise RuntimeError("a fault")
-        return self._inner.texts(lines)
+        return self._inner.texts(parts)
 
     def document(self, body: bytes) -> Decoded:
         if b"BOOM" in body:
@@ -418,16 +418,16 @@ def test_fault_in_a_read_of_text_lets_every_byte_go(
     exchange = faulty(FOO, release="whole" if waiting else "safe")
     before = wire(chunk({"role": "assistant", "content": "a "}), chunk({"content": "b "}))
     text = wire(chunk({"content": "c "}), chunk({"content": "d "}))
-    got = bytes(read(exchange, before).send)
+    got = bytes(exchange.read(before, 0.0).send)
 
     def fail(*_: Any) -> tuple[Any, ...]:
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(exchange.turn, "feed_text", fail)
-    step = read(exchange, text)
+    step = exchange.read(text, 0.0)
     got += step.send
     assert step.fault.startswith("RuntimeError in fail")
-    step = read(exchange, DONE)
+    step = exchange.read(DONE, 0.0)
     got += step.send + step.last
     assert got == before + text + DONE
     assert step.complete
@@ -445,7 +445,9 @@ def test_fault_lets_every_byte_go(late: bool, release: str, done: bool) -> None:
         assert served.got == body
         assert served.complete
         assert len(served.faults) == 1
-        assert served.faults[0].startswith(("RuntimeError in decode", "TypeError in "))
+        assert served.faults[0].startswith(
+            ("RuntimeError in texts", "RuntimeError in decode", "TypeError in ")
+        )
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -541,7 +543,7 @@ def test_error_document_is_passed_as_a_failure() -> None:
 def test_client_that_leaves_between_attempts_has_the_first_one_once() -> None:
     """While the next attempt is asked for, the client's message is what was released."""
     exchange = exchange_of(turn_of(FOO))
-    read(exchange, chat(Thinking("hm"), "All clear. ", "FORBIDDEN"), 0.0)
+    exchange.read(chat(Thinking("hm"), "All clear. ", "FORBIDDEN"), 0.0)
     message = exchange.client_message()
     assert (message.text, message.reasoning) == ("All clear. ", "hm")
     splice = exchange.splice(left=True)

@@ -17,7 +17,7 @@ from rules_engine.policy import ReleaseMode, TurnOptions
 from rules_engine.ruleset import RuleSet
 from rules_engine.turn import Turn
 from tests.support.chat import events
-from tests.support.exchanges import exchange_of, read
+from tests.support.exchanges import exchange_of
 from tests.support.rules import rule_text, ruleset, turn_of
 
 EVENTS = 600
@@ -61,11 +61,11 @@ def calls_an_event(exchange: Exchange, given: Sequence[bytes], batch: int) -> fl
     """Play the reads; what a settled stream costs an event, and that all of it went out."""
     warm = len(given) // 3
     for data in given[:warm]:
-        read(exchange, data, 0.0)
+        exchange.read(data, 0.0)
     calls, sent = Calls(), 0
     sys.setprofile(calls)
     for data in given[warm:]:
-        sent += len(read(exchange, data, 0.0).send)
+        sent += len(exchange.read(data, 0.0).send)
     sys.setprofile(None)
     assert sent >= sum(map(len, given[warm:])) - len(given[0])
     return calls.count / (batch * (len(given) - warm))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.intake import Intake
+from proxy.intake import Events, Intake, tells
 from proxy.quirks import PLAIN
-from proxy.sse import EventTooLarge
+from proxy.sse import EventTooLarge, SseReader
 from proxy.wire.chat.decoder import ChatDecoder
 from rules_engine.events import TextDelta, TurnEvent
 from tests.support.attempts import DONE, USAGE, chunk, tool, wire
@@ -21,105 +21,149 @@ def text(piece: str, **more: object) -> bytes:
     return wire(chunk({"content": piece}, **more))
 
 
-def intake(limit: int = LIMIT) -> Intake:
+def begun(limit: int = LIMIT) -> Intake:
     """One whose stream has begun."""
-    begun = Intake(ChatDecoder(PLAIN), limit)
-    (event,) = begun.feed(wire(chunk({"role": "assistant", "content": ""})))
-    begun.decode(event)
-    return begun
+    reader = Intake(ChatDecoder(PLAIN), limit)
+    events = reader.events(wire(chunk({"role": "assistant", "content": ""})))
+    events.look()
+    events.event()
+    assert events.over
+    return reader
+
+
+def drained(events: Events, room: int = 1 << 20) -> tuple[bytes, list[TurnEvent]]:
+    """Take all, in runs where there are some."""
+    raw, told = b"", list[TurnEvent]()
+    while not events.over:
+        run = events.run(room)
+        if run is None:
+            event, decoded = events.look()
+            told += decoded.events
+            assert events.event() is event
+            raw += event.raw
+        else:
+            assert b"".join(event.raw for event, _ in run.events()) == run.raw
+            assert [decoded.events for _, decoded in run.events()] == [
+                (TextDelta(run.choice, piece),) for piece in run.pieces
+            ]
+            raw += run.raw
+            told += (TextDelta(run.choice, piece) for piece in run.pieces)
+    return raw, told
 
 
 EVENTS = st.one_of(
     st.builds(text, st.sampled_from(["a", "b c", "\u2028", "\U0001f600", "\ud83d", "\ude00", ""])),
     st.sampled_from(
         [text("x", usage=USAGE), text("x").replace(b"\n", b"\r\n"), b": comment\n\n", b"\n",
-         b"data: {\n\n", b"id: 1\n" + text("x"), b"event: ping\n" + text("x"),
-         wire(chunk(tool(0, "{}", name="t", id="1"))), wire(chunk(finish="stop"))]
+         b"data: {\n\n", b"id: 1\n" + text("x"), b"event: ping\n" + text("x"), text("x")[:-1],
+         wire(chunk(tool(0, "{}", name="t", id="1"))), wire(chunk(finish="stop")), DONE,
+         b"\xef\xbb\xbf" + text("x")]
     ),
 )  # fmt: skip
 
 
-@given(st.lists(EVENTS, max_size=12), st.lists(st.integers(1, 3000), max_size=6))
-def test_events_are_the_same_by_the_short_way(stream: list[bytes], cuts: list[int]) -> None:
-    """Bytes, what they say, and the message, however the reads fall."""
+CUTS = st.lists(st.integers(1, 3000), max_size=6)
+
+
+@given(st.lists(EVENTS, max_size=12), CUTS, st.integers(0, 900))
+def test_events_are_the_same_however_they_are_read(
+    stream: list[bytes], cuts: list[int], room: int
+) -> None:
+    """Bytes, what they say, and the message: one by one, in runs, in whatever reads."""
     body = b"".join(stream)
-    long, short = intake(), intake()
-    expected = long.feed(body)
-    told: list[TurnEvent] = [event for each in expected for event in long.decode(each).events]
+    decoder, single = ChatDecoder(PLAIN), SseReader(LIMIT)
+    expected = single.feed(body)
+    told = [event for each in expected for event in decoder.decode(each).events]
+    reader = Intake(ChatDecoder(PLAIN), LIMIT)
     raw, got = b"", list[TurnEvent]()
     for data in at_offsets(body, sorted(cuts)):
-        run = short.texts(data, LIMIT)
-        if run is not None:
-            raw += run.raw
-            assert b"".join(event.raw for event, _ in run.events()) == run.raw
-            got += [event for _, decoded in run.events() for event in decoded.events]
-            assert got[-len(run.pieces) :] == [TextDelta(run.choice, one) for one in run.pieces]
-            continue
-        for event in short.feed(data):
-            raw += event.raw
-            got += short.decode(event).events
+        some = drained(reader.events(data), room)
+        raw += some[0]
+        got += some[1]
     assert raw == b"".join(event.raw for event in expected)
     assert got == told
-    assert short.message() == long.message()
-    assert short.rest() == long.rest()
+    assert reader.message() == decoder.message(0)
+    assert reader.rest() == single.rest()
 
 
-def test_events_that_nobody_reads_are_let_by_whole() -> None:
-    """What a read leaves open goes with the next one; nothing is lost between the two ways."""
-    body = text("a") + text("b") + text("c")
-    border = len(text("a"))
-    for cut in range(1, len(body)):
-        reader = intake()
-        got = b""
-        for data in (body[:cut], body[cut:]):
-            whole = reader.pass_by(data)
-            assert whole is None or (got + whole)[-2:] == b"\n\n"
-            got += b"".join(e.raw for e in reader.feed(data)) if whole is None else whole
-            assert cut < border or got
-        assert got == body
+@given(st.lists(EVENTS, max_size=12), CUTS)
+def test_what_nobody_reads_goes_by_up_to_what_the_record_wants(
+    stream: list[bytes], cuts: list[int]
+) -> None:
+    """The end mark, counts and errors are taken one by one; nothing is lost in between."""
+    body = b"".join(stream)
+    reader = Intake(ChatDecoder(PLAIN), LIMIT)
+    got = b""
+    for data in at_offsets(body, sorted(cuts)):
+        events = reader.events(data)
+        while not events.over:
+            by = events.untold()
+            assert not tells(by)
+            got += by
+            if not events.over:
+                event = events.event()
+                assert tells(event.raw)
+                got += event.raw
+    assert got + reader.rest() == body
 
 
-@pytest.mark.parametrize(
-    "event", [DONE, wire(chunk(usage=USAGE)), wire({"error": {"message": "no"}})]
-)
-def test_what_the_record_wants_is_not_let_by(event: bytes) -> None:
-    """The end mark, counts and errors, in one read or in two."""
-    assert intake().pass_by(text("a") + event) is None
-    for cut in range(1, len(event)):
-        reader = intake()
-        assert reader.pass_by(text("a") + event[:cut]) == text("a")
-        assert reader.pass_by(event[cut:]) is None
-        assert [each.raw for each in reader.feed(event[cut:])] == [event]
+def test_an_event_that_was_looked_at_is_not_read_twice() -> None:
+    """A piece of a call would count double."""
+    reader = begun()
+    events = reader.events(wire(chunk(tool(0, "{}", name="t", id="1"))) + text("a"))
+    assert events.run(1000) is None
+    said = events.look()
+    assert events.look() is said
+    assert events.event().raw.startswith(b"data: ")
+    run = events.run(1000)
+    assert run is not None
+    assert run.pieces == ["a"]
+    (call,) = reader.message().calls
+    assert call.arguments == "{}"
 
 
-def test_no_more_is_taken_at_once_than_may_be_held() -> None:
-    """Beyond that, events are counted one by one."""
-    read = text("a") + text("b")
-    assert intake().texts(read, len(read)) is not None
-    assert intake().texts(read, len(read) - 1) is None
+def test_a_run_ends_with_the_event_that_is_too_much() -> None:
+    """Of events that were cut, and of those that were read one by one."""
+    size = len(text("a"))
+    for again in (lambda raw: raw, lambda raw: raw.replace(b"\n", b"\r\n")):
+        body = again(text("a") * 3)
+        for room in range(3 * size):
+            run = begun().events(body).run(room)
+            assert run is not None
+            assert 1 <= len(run.pieces) <= room // size + 1
 
 
-def test_an_event_that_is_too_large_is_found_by_both_ways() -> None:
+def test_an_event_that_is_too_large_is_found() -> None:
     """Whole, or in its begin."""
-    for data in (text("a" * LIMIT), text("b") + text("a" * LIMIT)[:-2] + b"x" * LIMIT):
-        reader = intake()
-        assert reader.texts(data, 10 * LIMIT) is None
-        assert reader.pass_by(data) is None
-        given = [*reader.feed(data)] if data.startswith(text("b")) else []
-        assert b"".join(event.raw for event in given) in (b"", text("b"))
+    for data in (text("a" * LIMIT), text("a" * LIMIT)[:-2]):
         with pytest.raises(EventTooLarge):
-            reader.feed(data if not given else b"x")
+            begun().events(data)
+    reader = begun()
+    assert drained(reader.events(text("b") + text("a" * LIMIT)))[0] == text("b")
+    with pytest.raises(EventTooLarge):
+        reader.events(b"x")
 
 
 def test_finish_reason_errors_usage_and_end_mark_are_noted() -> None:
     """Once they are read, and told to be noted."""
-    reader = intake()
-    body = wire(chunk(finish="stop"), chunk(usage=USAGE), {"error": {"message": "no"}}, DONE)
-    for event in reader.feed(body):
+    reader = begun()
+    events = reader.events(
+        wire(chunk(finish="stop"), chunk(usage=USAGE), {"error": {"message": "no"}}, DONE)
+    )
+    while not events.over:
         assert not reader.done
-        reader.note(reader.decode(event))
+        reader.note(events.look()[1])
+        events.event()
     assert (reader.done, reader.failed, reader.finish_seen) == (True, True, True)
     assert reader.usage == USAGE
+
+
+def test_what_the_end_leaves_open_is_an_event() -> None:
+    """Or there is none."""
+    reader = begun()
+    assert drained(reader.events(text("a")[:-1])) == (b"", [])
+    assert drained(reader.tail()) == (text("a")[:-1], [TextDelta(0, "a")])
+    assert reader.tail().over
 
 
 def test_a_document_is_read_to_its_end() -> None:

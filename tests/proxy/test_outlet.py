@@ -11,8 +11,9 @@ from rules_engine.decisions import Release
 from tests.support.attempts import chunk, request, wire
 
 HEAD = wire(chunk({"role": "assistant", "content": "a"}))
-LINES = [wire(chunk({"content": piece}))[6:-2] for piece in ("bc", "d")]
-RAW = b"".join(b"data: %b\n\n" % line for line in LINES)
+PARTS = [wire(chunk({"content": piece}))[:-2] for piece in ("bc", "d")]
+LAST = PARTS[1] + b"\n\n"
+RAW = PARTS[0] + b"\n\n" + LAST
 
 
 def decoded(raw: bytes) -> list[tuple[SseEvent, Decoded]]:
@@ -34,7 +35,7 @@ def begun() -> Outlet:
 
 
 def run() -> CutRun:
-    return CutRun(RAW, LINES, (0, ["bc", "d"]))
+    return CutRun(PARTS, (0, ["bc", "d"]))
 
 
 def test_a_run_of_text_passes_where_nothing_waits() -> None:
@@ -57,7 +58,7 @@ def test_a_run_of_text_does_not_pass_what_waits_or_is_to_be_looked_at() -> None:
 
 def test_what_is_released_later_is_what_would_have_passed() -> None:
     """Byte for byte, whether the run was cut by its lines or read event by event."""
-    read = Run()
+    read = Run(0)
     for event, said in decoded(RAW):
         assert said.only_text is not None
         read.add(event, said, said.only_text)
@@ -66,8 +67,8 @@ def test_what_is_released_later_is_what_would_have_passed() -> None:
     for waiting in (read, run()):
         out = begun()
         out.backlog.extend(waiting)
-        assert b"".join(out.release(Release(1))) == RAW[: len(RAW) - len(LINES[1]) - 8]
-        assert b"".join(out.release(Release(2))) == RAW[len(RAW) - len(LINES[1]) - 8 :]
+        assert b"".join(out.release(Release(1))) == RAW[: -len(LAST)]
+        assert b"".join(out.release(Release(2))) == LAST
         assert out.text == 4
 
 

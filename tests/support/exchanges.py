@@ -46,12 +46,6 @@ def exchange_of(
     )
 
 
-def read(exchange: Exchange, data: bytes, now: float = 0.0) -> Step:
-    """Give more bytes; bytes that go out as they came make a step that sends them."""
-    taken = exchange.take(data, now)
-    return Step(send=bytearray(taken)) if isinstance(taken, bytes) else taken
-
-
 @dataclass(slots=True)
 class Served:
     """What became of a turn. `sent`: the client's bytes at the end of each read."""
@@ -91,7 +85,7 @@ def _attempt(served: Served, reads: Sequence[bytes], *, breaks: bool) -> bool:
     """Play one attempt; answers whether another one is wanted."""
     exchange = served.exchange
     for data in reads:
-        if _take(served, exchange.pass_rest(data) if served.complete else read(exchange, data)):
+        if _take(served, exchange.pass_rest(data) if served.complete else exchange.read(data, 0.0)):
             return True
     return not served.complete and _take(served, exchange.end(0.0, broken=breaks))
 

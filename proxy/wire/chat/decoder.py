@@ -72,7 +72,7 @@ class _Choice:
 
     def said(self, pieces: Sequence[str]) -> bool:
         """Read deltas that are nothing but pieces of text; False where one must be looked into."""
-        if not self._plain or self._text_joiner.half or not all(pieces):
+        if not self._plain or self._text_joiner.half:
             return False
         text = "".join(pieces)
         if not (text.isascii() or is_whole(text)):
@@ -174,9 +174,9 @@ class ChatDecoder(AnswerDecoder[_Choice]):
         piece = read_piece(data)
         return None if piece is None else tuple(self._numbered(piece.choice).say(piece.text))
 
-    def texts(self, lines: Sequence[bytes]) -> Texts | None:
-        """Read the data of the next events, if each is a piece of one choice's text, no more."""
-        texts = None if self._done or self._closed else read_pieces(lines)
+    def texts(self, parts: Sequence[bytes]) -> Texts | None:
+        """Read as many of the next events as are a piece of one choice's text each, and no more."""
+        texts = None if self._done or self._closed else read_pieces(parts)
         if texts is None:
             return None
         number, pieces = texts

@@ -55,19 +55,25 @@ def read_piece(data: str) -> Piece | None:
     return Piece(choice.index, choice.delta.content)
 
 
-def read_pieces(lines: Sequence[bytes]) -> Texts | None:
-    """Read the pieces of one choice's text that are all that these chunks say, else None."""
+def read_pieces(parts: Sequence[bytes]) -> Texts | None:
+    """Read the pieces of one choice's text that are all that the first events say, if any.
+
+    `parts`: what stands in front of their blank lines.
+    """
     pieces: list[str] = []
     number: int | None = None
     decode = _decoder.decode
     try:
-        for line in lines:
-            chunk: Any = decode(line)
+        for part in parts:
+            if part[:6] != b"data: ":
+                break
+            chunk: Any = decode(part[6:])
             (choice,) = chunk.choices
-            if chunk.object == "error" or number not in (None, choice.index):
-                return None
+            text = choice.delta.content
+            if chunk.object == "error" or not text or number not in (None, choice.index):
+                break
             number = choice.index
-            pieces.append(choice.delta.content)
+            pieces.append(text)
     except (ValueError, RecursionError):
-        return None
+        pass
     return None if number is None else (number, pieces)

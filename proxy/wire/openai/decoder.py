@@ -59,8 +59,8 @@ class AnswerDecoder(Generic[C]):
         said = self._said(data)
         return Decoded(said) if said is not None else self._chunk(read_json(data))
 
-    def texts(self, _lines: Sequence[bytes]) -> Texts | None:
-        """Read the data of the next events, if each is a piece of one choice's text, no more."""
+    def texts(self, _parts: Sequence[bytes]) -> Texts | None:
+        """Read as many of the next events as are a piece of one choice's text each, and no more."""
         return None
 
     def document(self, body: bytes) -> Decoded:

@@ -117,30 +117,41 @@ def test_both_readers_say_the_same(lines: list[str], profile: Profile) -> None:
 def test_texts_are_read_together_as_one_by_one(lines: list[str], profile: Profile) -> None:
     """What is read at once is what would have been read; what is not, was not read at all."""
     together, long = ChatDecoder(profile), TolerantOnly(profile)
-    for at in range(0, len(lines), 2):
-        pair = lines[at : at + 2]
-        expected = [long.decode(SseEvent(b"", line)) for line in pair]
-        texts = together.texts([line.encode() for line in pair])
+    expected = [long.decode(SseEvent(b"", line)) for line in lines]
+    told: list[Decoded] = []
+    while len(told) < len(lines):
+        left = lines[len(told) :]
+        texts = together.texts([b"data: " + line.encode() for line in left])
         if texts is None:
-            assert [together.decode(SseEvent(b"", line)) for line in pair] == expected
+            told.append(together.decode(SseEvent(b"", left[0])))
         else:
-            told = [Decoded((TextDelta(texts[0], piece),)) for piece in texts[1]]
-            assert told == expected
+            told += (Decoded((TextDelta(texts[0], piece),)) for piece in texts[1])
+    assert told == expected
     assert together.close(broken=False) == long.close(broken=False)
     assert [together.message(n) for n in range(2)] == [long.message(n) for n in range(2)]
 
 
 def test_only_pieces_of_one_text_are_read_together() -> None:
-    """Two choices, a piece of nothing, invalid bytes, half a character: one by one."""
-    plain = b'{"choices":[{"delta":{"content":"x"},"index":%d}]}'
+    """Two choices, a piece of nothing, invalid bytes, another field: up to there."""
+    plain = b'data: {"choices":[{"delta":{"content":"x"},"index":%d}]}'
     decoder = ChatDecoder(PLAIN)
     assert decoder.texts([plain % 1, plain % 1]) == (1, ["x", "x"])
-    for other in (plain % 0, b'{"choices":[{"delta":{"content":""},"index":1}]}', b"[DONE]", b"",
-                  b'{"choices":[{"delta":{"content":"\xff"},"index":1}]}',
-                  b'{"choices":[{"delta":{"content":"\\ud83d"},"index":1}]}'):  # fmt: skip
-        assert decoder.texts([plain % 1, other]) is None
+    for other in (plain % 0, (plain % 1).replace(b"x", b""), b"data: [DONE]", b"", b"id: 1",
+                  (plain % 1).replace(b"x", b"\xff"), b"event: ping\n" + plain % 1,
+                  b": remark\n" + plain % 1, plain % 1 + b"\nid: 1"):  # fmt: skip
+        assert decoder.texts([plain % 1, other, plain % 1]) == (1, ["x"])
+        assert decoder.texts([other]) in (None, (0, ["x"]))
     assert decoder.texts([]) is None
-    assert decoder.message(1).text == "xx"
+    assert decoder.message(1).text == "x" * 11
+
+
+def test_half_a_character_is_left_to_the_tolerant_reader() -> None:
+    """Wherever it stands among the others, nothing was read."""
+    plain = b'data: {"choices":[{"delta":{"content":"x"},"index":0}]}'
+    decoder = ChatDecoder(PLAIN)
+    half = plain.replace(b"x", b"\\ud83d")
+    assert decoder.texts([plain, half]) in (None, (0, ["x"]))
+    assert decoder.texts([half, plain]) is None
 
 
 def test_a_repeated_key_counts_as_its_last_one() -> None:
