@@ -93,8 +93,6 @@ class SseReader:
         it have been handed out: by this call if there are none, else by the next. From then on
         every call raises it, with the bytes that came since.
         """
-        if not self._buffer and self._is_one_event(data):
-            return (self._whole_event(data),)
         self._buffer += data
         events: list[SseEvent] = []
         if self._overflow:
@@ -127,7 +125,9 @@ class SseReader:
             return None
         if len(buffer) + len(data) > self._limit:
             return None
-        if buffer or not data.endswith(b"\n\n"):
+        if buffer:
+            if b"\n\n" not in buffer[-1:] + data:
+                return None  # nothing is complete, and what is there need not be moved
             data = bytes(buffer) + data
         if b"\n\n\n" in data or data.startswith(b"\n"):
             return None
@@ -163,17 +163,6 @@ class SseReader:
     def _knows_lf_alone(self, data: bytes) -> bool:
         """Whether only LF ends lines from the begin of the current event on, and none was read."""
         return not (self._line or self._after_cr or self._first) and b"\r" not in data
-
-    def _is_one_event(self, data: bytes) -> bool:
-        """Whether a read that begins an event ends it, and nothing else: no byte is moved then."""
-        end = len(data) - 2
-        return (
-            0 < end <= self._limit - 2
-            and data.find(b"\n\n") == end
-            and data[0] != _LF
-            and not self._overflow
-            and self._knows_lf_alone(data)
-        )
 
     def _cut_at_lf(self, events: list[SseEvent]) -> int:
         """Do what `_cut` does, in larger steps: no CR stands in the buffer, no line was read yet.

@@ -73,8 +73,8 @@ def calls_an_event(exchange: Exchange, given: Sequence[bytes], batch: int) -> fl
 
 @pytest.mark.parametrize(
     ("mode", "batch", "limit"),
-    [("none", 1, 38), ("none", 30, 24), ("never", 1, 94), ("never", 30, 43), ("always", 1, 104),
-     ("always", 30, 47)],
+    [("none", 1, 20), ("none", 30, 2), ("never", 1, 64), ("never", 30, 6), ("always", 1, 74),
+     ("always", 30, 9)],
 )  # fmt: skip
 def test_an_event_of_text_takes_so_many_calls(mode: str, batch: int, limit: float) -> None:
     """One event a read, as a model writes them, and thirty a read, as a burst brings them."""

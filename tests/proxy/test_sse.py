@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.sse import EventTooLarge, SseEvent, SseReader
+from proxy.sse import EventTooLarge, SseEvent, SseReader, event_of
 from tests.support.chunks import at_offsets, byte_by_byte, every_split, random_splits
 from tests.support.corpus import Case, cases
 
@@ -220,3 +220,46 @@ def test_an_event_that_is_too_large_hands_over_each_byte_once() -> None:
             passed += problem.rest
     assert passed == b"data: longer\n\ndata: x\n\n"
     assert reader.tail() is None
+
+
+def test_parts_are_what_feed_would_cut() -> None:
+    """In front of blank lines; what is left open comes with the next read, by either way."""
+    one, two = b'data: {"a": 1}\n\n', b": remark\nid: 3\ndata: b\n\n"
+    reader = SseReader()
+    assert reader.parts(one + two + one[:5]) == [one[:-2], two[:-2]]
+    assert reader.parts(one[5:] + two) == [one[:-2], two[:-2]]
+    (event,) = reader.feed(one)
+    assert event_of(one[:-2]) == event
+    (event,) = reader.feed(two)
+    assert event_of(two[:-2]) == event
+    assert reader.rest() == b""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"data: a\r\n\r\n", b"data: a\n\n\n", b"\ndata: a\n\n", b"\xef\xbb\xbfdata: a\n\n", b"",
+     b"data: " + b"a" * 100 + b"\n\n"],
+)  # fmt: skip
+def test_what_has_to_be_read_is_not_cut(data: bytes) -> None:
+    """Other line ends, empty events, a byte order mark, nothing, too much: nothing was read."""
+    reader, other = SseReader(100), SseReader(100)
+    assert reader.parts(data) is None
+    for each in (reader, other):
+        try:
+            assert data.startswith(b"".join(event.raw for event in each.feed(data)))
+        except EventTooLarge:
+            assert len(data) > 100
+    assert reader.rest() == other.rest()
+
+
+def test_what_is_there_of_an_event_is_not_moved_while_it_grows() -> None:
+    """A large event comes in hundreds of reads: to copy what came before would be quadratic."""
+    reader = SseReader()
+    assert len(reader.feed(b"data: 0\n\n")) == 1
+    assert reader.feed(b"data: ") == ()
+    for _ in range(5):
+        assert reader.parts(b"a" * 1000) is None
+        assert reader.feed(b"a" * 1000) == ()
+    assert reader.parts(b"\n") is None
+    assert reader.feed(b"\n") == ()
+    assert reader.parts(b"\n") == [b"data: " + b"a" * 5000]
