@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from proxy import anchors, searching, splice
 from proxy.body import Body, Whole
-from proxy.client import BrokenAnswer, Client, until_client_leaves
+from proxy.client import LEAVING, BrokenAnswer, Client, until_client_leaves
 from proxy.conversation import Spine
 from proxy.errors import (
     BudgetSpent,
@@ -91,12 +91,12 @@ class Answer(Response):
         self._now = asyncio.get_running_loop().time
         self._fault: RulesDown | None = None  # why the turn was stopped, where the proxy goes on
 
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
         client = self._client = Client(send)
         self._context.pulse.join(self)
         try:
-            await until_client_leaves(receive, self._serve(client))
+            await until_client_leaves(receive, self._serve(client), scope.get(LEAVING))
         finally:
             self._context.pulse.leave(self)
             self._record("client left")

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from starlette.types import Receive, Send
 
 from proxy.errors import Fault
 from proxy.headers import Field
+
+LEAVING = "ttsr.leaving"
 
 
 class BrokenAnswer(Exception):  # noqa: N818 - named by what the client sees
@@ -128,8 +130,34 @@ class Client:
             self.last_sent = self._now()
 
 
-async def until_client_leaves(receive: Receive, work: Awaitable[None]) -> None:
-    """Run `work`, and cancel it at once when the client closes its connection."""
+class Leaving(Protocol):
+    """Tells when a client has left, under `LEAVING` in the scope of a request where it is known.
+
+    `receive` tells it too, but only to a task that waits for it.
+    """
+
+    def tell(self, left: Callable[[], None]) -> None:
+        """Have `left` called once it has, at once if it has already."""
+
+    def forget(self, left: Callable[[], None]) -> None:
+        """Call it no more."""
+
+
+async def until_client_leaves(
+    receive: Receive, work: Awaitable[None], leaving: Leaving | None = None
+) -> None:
+    """Run `work`, and cancel it at once when the client closes its connection.
+
+    Without `leaving` a task is made that listens, beside the work.
+    """
+    if leaving is not None:
+        with anyio.CancelScope() as scope:
+            leaving.tell(scope.cancel)
+            try:
+                await work
+            finally:
+                leaving.forget(scope.cancel)
+        return
     with anyio.CancelScope() as scope:
         # A task and a scope, where a task group takes 3 KB more for as long as the answer.
         watching = asyncio.get_running_loop().create_task(_watch(receive, scope))

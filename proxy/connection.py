@@ -7,11 +7,13 @@ more than one waiter, and one for requests that come pipelined.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Literal
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from proxy.client import LEAVING
 from proxy.few import Few
 
 
@@ -55,14 +57,33 @@ class Signal(asyncio.Event):
 
 
 class _Flow(FlowControl):
-    """uvicorn's, on a signal."""
+    """uvicorn's, on a signal; it also tells when the client has left."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
+        self._left = False
+        self._told: tuple[Callable[[], None], ...] = ()
         self._transport = transport
         self.read_paused = False
         self.write_paused = False
         self._is_writable_event = Signal()
         self._is_writable_event.set()
+
+    def tell(self, left: Callable[[], None]) -> None:
+        """Have `left` called once the client has left, which is noticed only while it is read."""
+        self.resume_reading()
+        self._told += (left,)
+        if self._left:
+            left()
+
+    def forget(self, left: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._told = tuple(each for each in self._told if each != left)
+
+    def lost(self) -> None:
+        """The connection is gone."""
+        self._left = True
+        for left in self._told:
+            left()
 
 
 class LeanProtocol(HttpToolsProtocol):
@@ -76,6 +97,18 @@ class LeanProtocol(HttpToolsProtocol):
         """Begin to serve."""
         super().connection_made(transport)
         self.flow = _Flow(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End, and say so."""
+        super().connection_lost(exc)
+        flow = self.flow
+        if isinstance(flow, _Flow):
+            flow.lost()
+
+    def on_message_begin(self) -> None:
+        """Begin a request; what answers it may ask its scope for who leaves."""
+        super().on_message_begin()
+        self.scope[LEAVING] = self.flow  # type: ignore[literal-required] # our own extension
 
     def on_headers_complete(self) -> None:
         """Begin a request; its task has not run yet, so nobody waits for the event."""

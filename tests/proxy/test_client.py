@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from starlette.types import Message
 
@@ -242,3 +244,45 @@ async def test_client_gets_the_servers_fault_where_it_waits() -> None:
     assert not client.write_now(b"a")
     with pytest.raises(OSError, match="gone"):
         await client.flush()
+
+
+class Departure:
+    """Tells who asks, as a server does; notes who has asked."""
+
+    def __init__(self) -> None:
+        self.told: list[Callable[[], None]] = []
+
+    def tell(self, left: Callable[[], None]) -> None:
+        self.told.append(left)
+
+    def forget(self, left: Callable[[], None]) -> None:
+        self.told.remove(left)
+
+
+async def test_where_the_server_tells_who_leaves_nothing_is_received() -> None:
+    """The work is cancelled all the same; what it raises, or that it ends, is seen as ever."""
+    departure = Departure()
+    ended: list[str] = []
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def forever() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("work")
+
+    async def fails() -> None:
+        raise BadRequest("no")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(until_client_leaves, receive, forever(), departure)
+        await anyio.wait_all_tasks_blocked()
+        for left in tuple(departure.told):
+            left()
+    assert ended == ["work"]
+    with pytest.raises(BadRequest):
+        await until_client_leaves(receive, fails(), departure)
+    await until_client_leaves(receive, anyio.lowlevel.checkpoint(), departure)
+    assert departure.told == []

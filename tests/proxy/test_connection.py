@@ -8,7 +8,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from proxy.client import LEAVING, until_client_leaves
 from proxy.connection import Signal
 from proxy.server import serving
 
@@ -71,3 +73,35 @@ async def test_pipelined_requests_are_answered_in_order() -> None:
                     got += piece
     bodies = [answer.partition(b"\r\n\r\n")[2] for answer in got.split(b"HTTP/1.1 200 OK")[1:]]
     assert bodies == [b"%d" % number for number in range(5)]
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000], ids=["small", "more than is read ahead"])
+async def test_a_client_that_leaves_is_noticed_without_a_task_that_listens(size: int) -> None:
+    """Also where reading was paused for the size of the body, and where it has left before."""
+    started, ended = anyio.Event(), anyio.Event()
+    outcomes: list[str] = []
+
+    async def work(name: str) -> None:
+        started.set()
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            outcomes.append(name)
+            raise
+
+    async def app(scope: Scope, receive: Receive, _send: Send) -> None:
+        await Request(scope, receive).body()
+        await until_client_leaves(receive, work("while it is there"), scope[LEAVING])
+        await until_client_leaves(receive, work("behind its end"), scope[LEAVING])
+        ended.set()
+
+    async with serving(app) as origin:
+        port = int(origin.rpartition(":")[2])
+        with anyio.fail_after(10):
+            async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+                head = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % size
+                await stream.send(head + bytes(size))
+                await started.wait()
+                assert outcomes == []
+            await ended.wait()
+    assert outcomes == ["while it is there", "behind its end"]
