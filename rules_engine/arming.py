@@ -18,7 +18,8 @@ class Arming:
 
     `allowed`: names of those that the repeat policy lets act in this turn. Others are watched on
     tools alone, where a finished call of theirs is refused. `interrupting`: names of those whose
-    hits on prose interrupt. `refuses`: whether any hit on a call would keep it back.
+    hits on prose interrupt. `refuses`: whether any hit on a call would keep it back. `cutting`:
+    names of those whose structures may stop a call that still streams.
     `memo`: what follows from it alone, made once for all turns that are armed alike.
     """
 
@@ -27,6 +28,7 @@ class Arming:
     allowed: frozenset[str] = frozenset()
     interrupting: frozenset[str] = frozenset()
     refuses: bool = False
+    cutting: frozenset[str] = frozenset()
     memo: dict[Hashable, object] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -71,7 +73,8 @@ class Arming:
         interrupting = frozenset(
             each.rule.name for each in prose if any(covers(each.mode, on) for on in each.prose)
         )
-        return cls(prose, tools, allowed, interrupting, any(map(_refuses, tools)))
+        cutting = allowed & {each.rule.name for each in tools if each.structures and _refuses(each)}
+        return cls(prose, tools, allowed, interrupting, any(map(_refuses, tools)), cutting)
 
 
 def _refuses(live: LiveRule) -> bool:

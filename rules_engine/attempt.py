@@ -12,6 +12,7 @@ from itertools import accumulate
 from rules_engine.armed import Armed
 from rules_engine.calls import CallFound, CallWatch
 from rules_engine.decisions import Hit
+from rules_engine.early import EarlySearches
 from rules_engine.events import (
     OpenCharacter,
     TextDelta,
@@ -52,7 +53,10 @@ class Located:
 
 
 class Attempt:
-    """State of one attempt. `text_before`, `thinking_before`: what was shown of earlier ones."""
+    """State of one attempt. `text_before`, `thinking_before`: what was shown of earlier ones.
+
+    `cutting`: names of rules whose structures may stop a call that still streams.
+    """
 
     def __init__(
         self,
@@ -63,6 +67,7 @@ class Attempt:
         thinking_before: str = "",
         *,
         edits: EditsInProse = NO_EDITS,
+        cutting: frozenset[str] = frozenset(),
     ) -> None:
         self.held = HeldEvents()
         self.calls: dict[tuple[int, int], CallWatch] = {}
@@ -81,6 +86,7 @@ class Attempt:
         self._prose: dict[tuple[Surface, int], Window | SplitText] = {}
         self._split: dict[int, SplitText] = {}  # texts that may hold edits, by choice
         self.quarantined: list[tuple[LiveRule, Surface]] = []
+        self._early = EarlySearches(cutting) if cutting else None
 
     def feed(self, event: TurnEvent) -> Sequence[Located]:
         """Hits that this event decides, in order of arrival."""
@@ -94,7 +100,7 @@ class Attempt:
             case OpenCharacter():
                 self._open = bool(self._armed.holding)
             case ToolOpened(choice, call, _, freeform):
-                self.calls[choice, call] = self._watch(freeform=freeform)
+                self.calls[choice, call] = self._watch(freeform=freeform, early=self._early)
             case ToolNamed(choice, call, name):
                 located = self._call_hits(choice, call, self.calls[choice, call].name(name))
             case ToolArguments(choice, call, text):
@@ -276,7 +282,13 @@ class Attempt:
         position = window.hold_at(window.length) if at_end else window.hold()
         return self.own_position(surface, position)
 
-    def _watch(self, reader: CallReader | None = None, *, freeform: bool = False) -> CallWatch:
+    def _watch(
+        self,
+        reader: CallReader | None = None,
+        *,
+        freeform: bool = False,
+        early: EarlySearches | None = None,
+    ) -> CallWatch:
         return CallWatch(
             self._families,
             self._admitted,
@@ -284,6 +296,7 @@ class Attempt:
             freeform=freeform,
             matcher=self._armed.matcher,
             reader=reader,
+            early=early,
         )
 
     def _window(self, surface: Surface, choice: int) -> Window | SplitText:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from rules_engine.early import EarlySearches, EarlySource, early_source
 from rules_engine.globs import path_candidates
 from rules_engine.matcher import Matcher
 from rules_engine.ruleset import LiveRule
@@ -35,7 +36,8 @@ class CallWatch:
 
     `admit(names, candidates)` gives the rules that watch a section of a tool so named, writing
     to a path with these candidates. `matcher`: that of the rule set they come from.
-    `reader`: what reads the call, where its text is of a kind of its own.
+    `reader`: what reads the call, where its text is of a kind of its own. `early`: what may be
+    searched for structures before the call is finished.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class CallWatch:
         freeform: bool = False,
         matcher: Matcher | None = None,
         reader: CallReader | None = None,
+        early: EarlySearches | None = None,
     ) -> None:
         self.own_name = ""
         self.possible: tuple[str, ...] = ()  # names that a scope may call it; empty: not yet named
@@ -64,6 +67,9 @@ class CallWatch:
         self._waiting: dict[str, list[str]] = {}  # text of sections that are not settled yet
         self._pieces: list[str] = []
         self._hit: set[tuple[str, str]] = set()  # section and rule
+        self._early = early
+        self._growing: dict[str, EarlySource] = {}  # by section
+        self._due: list[tuple[int, int, int, str]] = []  # arrival, place, length, section
 
     @property
     def size(self) -> int:
@@ -127,8 +133,19 @@ class CallWatch:
         if closing:
             for key in self._windows:
                 hits += self._close_section(key)
-        hits.sort(key=self._rank)
-        return hits
+        elif self._due:
+            hits += self._closed_structures()
+        return self._first_hits(sorted(hits, key=self._rank)) if hits else ()
+
+    def _first_hits(self, hits: Sequence[CallFound]) -> Sequence[CallFound]:
+        """Keep the first hit of each rule in each section."""
+        first: list[CallFound] = []
+        for each in hits:
+            known = (each.key, each.found.live.rule.name)
+            if known not in self._hit:
+                self._hit.add(known)
+                first.append(each)
+        return first
 
     def _rank(self, hit: CallFound) -> tuple[int, int, int]:
         """What comes first; hits of one arrival (a path) stand as they do in the arguments."""
@@ -147,12 +164,32 @@ class CallWatch:
             yield from self._told(key, window, found, self.size)
 
     def _section(self, section: Section) -> Iterable[CallFound]:
-        window = self._windows.get(section.key)
+        key = section.key
+        window = self._windows.get(key)
         if window is None:
             window = self._open(section)
-        self._latest[section.key] = section
-        earlier = self._waiting.pop(section.key, [])
-        return self._found(section.key, window.feed("".join((*earlier, section.text))))
+        self._latest[key] = section
+        piece = "".join((*self._waiting.pop(key, ()), section.text))
+        source = self._growing.get(key)
+        if source is not None and not self.closed:
+            self._due += (
+                (self._arrival(key, length, section.settled_at), self._place[key], length, key)
+                for length in source.grow(piece)
+            )
+        return self._found(key, window.feed(piece))
+
+    def _closed_structures(self) -> Iterable[CallFound]:
+        """Search the sources that have grown enough, by rules that did not hit there yet."""
+        due, self._due = sorted(self._due), []
+        hit = set(self._hit)
+        assert self._early is not None
+        for arrival, _, length, key in due:
+            text, section = self._windows[key].text[:length], self._latest[key]
+            rules = frozenset(rule for at, rule in hit if at == key)
+            for live, span in self._growing[key].search(text, rules, self._early):
+                found = Found(live, span.start, span.end, length)
+                yield CallFound(key, found, section.paths, text, arrival)
+                hit.add((key, live.rule.name))
 
     def _found(self, key: str, found: Iterable[Found]) -> Iterable[CallFound]:
         return self._told(key, self._windows[key], found, self._latest[key].settled_at)
@@ -164,12 +201,18 @@ class CallWatch:
         self.quarantined += window.quarantined
         window.quarantined.clear()
         for each in found:
-            self._hit.add((key, each.live.rule.name))
-            arrival = max(self._reader.arrival(key, each.decided), settled)
+            arrival = self._arrival(key, each.decided, settled)
             yield CallFound(key, each, self._latest[key].paths, window.text, arrival)
+
+    def _arrival(self, key: str, length: int, settled: int) -> int:
+        """Give the raw offset from which on a decision at `length` of a section counts."""
+        return max(self._reader.arrival(key, length), settled)
 
     def _open(self, section: Section) -> Window:
         live = self._admitted(section)
+        source = early_source(section.paths, live, self._early)
+        if source is not None:
+            self._growing[section.key] = source
         self._watching[section.key] = {each.rule.name for each in live}
         window = self._windows[section.key] = self._watch(live)
         return window

@@ -1,7 +1,7 @@
-"""Structure triggers at a message's end: what is to be searched, and what was found.
+"""Structure triggers on the source of calls: what is to be searched, and what was found.
 
-Searching may take long, so whoever runs the turn does it, on another thread or process if the
-source is large, and tells the turn what was found.
+At a message's end searching may take long, so whoever runs the turn does it, on another thread or
+process if the source is large, and tells the turn what was found.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rules_engine.closed import ClosedStatements
 from rules_engine.ruleset import LiveRule
 from rules_engine.triggers.structure import LARGEST, SourceTree, Span, StructureTrigger
 
@@ -17,7 +18,7 @@ CallNumber = tuple[int, int]  # choice and call
 
 @dataclass(frozen=True, slots=True)
 class StructureSearch:
-    """One finished text and the structures of each rule that watches it; can be pickled."""
+    """One text and the structures of each rule that watches it; can be pickled."""
 
     text: str
     language: str
@@ -25,13 +26,28 @@ class StructureSearch:
 
     def run(self) -> tuple[tuple[str, Span], ...]:
         """Parse once; give each rule that has a match, with its first."""
+        found = self._matches(SourceTree(self.text, self.language))
+        return tuple((name, min(spans)) for name, spans in found)
+
+    def run_closed(self) -> tuple[tuple[str, Span], ...]:
+        """Give each rule that has a match in the closed statements of a text that may go on."""
         tree = SourceTree(self.text, self.language)
-        found = []
-        for name, triggers in self.structures:
-            spans = [span for span in (trigger.find(tree) for trigger in triggers) if span]
-            if spans:
-                found.append((name, min(spans)))
-        return tuple(found)
+        if not self._matches(tree):
+            return ()
+        closed = ClosedStatements(self.text, tree)
+        found = [
+            (name, [span for span in spans if closed.hold(span)])
+            for name, spans in self._matches(closed.tree)
+        ]
+        return tuple((name, min(spans)) for name, spans in found if spans)
+
+    def _matches(self, tree: SourceTree) -> Sequence[tuple[str, Sequence[Span]]]:
+        """Give the first match of each structure, by rule."""
+        by_rule = (
+            (name, [span for span in (trigger.find(tree) for trigger in triggers) if span])
+            for name, triggers in self.structures
+        )
+        return [(name, spans) for name, spans in by_rule if spans]
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,6 +256,7 @@ class Turn:
         arming = self._arming
         acting = frozenset() if self._facts.observe else arming.interrupting
         holding = self._caps.left(acting)
+        cutting = frozenset() if self._facts.observe else self._caps.left(arming.cutting)
         cut = self._options.release is ReleaseMode.CUT
         release = ReleaseMode.CUT if cut else ReleaseMode.SAFE
         self._armed = Armed.of(arming, holding, release, self._matcher)
@@ -269,6 +270,7 @@ class Turn:
             before,
             self.released_thinking,
             edits=self._facts.edits,
+            cutting=cutting,
         )
         self._finishing = False
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.agent import agent_at, sent, write_rules
-from tests.support.chat import Tool, chat_reply, completion
+from tests.support.chat import Tool, chat, chat_reply, completion
 from tests.support.rules import rule_text
-from tests.support.upstream import ScriptedUpstream
+from tests.support.upstream import Reply, ScriptedUpstream
 
 pytestmark = pytest.mark.anyio
 
@@ -100,3 +101,31 @@ async def test_whole_answers_are_searched_too(upstream: ScriptedUpstream, tmp_pa
     async with agent_at(upstream, tmp_path) as agent:
         agent.stream = False
         assert (await agent.ask("hi"))["content"] == "ok"
+
+
+@pytest.mark.parametrize("piece", [7, 900])
+async def test_closed_statement_cuts_a_long_call_before_the_rest_is_sent(
+    upstream: ScriptedUpstream, tmp_path: Path, piece: int
+) -> None:
+    """The upstream is left while the file is still being written; nothing of it goes out."""
+    write_rules(tmp_path, foo=rule_text("No eval.", astCondition="eval($X)", scope="tool:write"))
+    more = "".join(f"    const n{number} = run({number});\n" for number in range(400))
+    source = f"export function f(a) {{\n    eval(a);\n{more}}}\n"
+    call = Tool("write", json.dumps({"path": "a.ts", "content": source}), "c1", piece=piece)
+    body = chat(call)
+    never = asyncio.Event()
+    upstream.script(
+        Reply(body, gates={body.index(b"n80 "): never}),
+        chat_reply(write("export const a = 1;\n", call="c2")),
+    )
+    async with agent_at(upstream, tmp_path) as agent:
+        message = await agent.ask("hi")
+        assert [call["id"] for call in message["tool_calls"]] == ["c2"]
+        assert upstream.exchanges[0].closed.is_set()
+        note = sent(upstream)[-1]
+        assert note["role"] == "user"
+        assert "No eval." in note["content"]
+        (hit,) = await agent.audit()
+        assert (hit["action"], hit["target_path"]) == ("interrupt", "a.ts")
+        (turn,) = await agent.audit("turns")
+        assert (turn["attempts"], turn["cured"]) == (2, True)

@@ -44,3 +44,18 @@ def test_very_large_source_is_left_unchecked() -> None:
     """The limit is in characters of one section."""
     assert too_large("x" * (LARGEST + 1))
     assert not too_large("x" * LARGEST)
+
+
+def test_text_that_may_go_on_is_searched_where_it_is_closed() -> None:
+    """The first match of each rule counts, if nothing that follows can undo it."""
+    text = "eval(a);\nfunction f() {\n  debugger;\n  eval(b\n"
+    job = job_of((0, 0), "k", ("a.ts",), text, language="typescript", rules=RULES)
+    assert job is not None
+    found = job.search.run_closed()
+    assert {name: text[span.start : span.end] for name, span in found} == {
+        "one": "debugger",
+        "two": "eval(a)",
+    }
+    clean = job_of((0, 0), "k", ("a.ts",), "a();\nb();\n", language="typescript", rules=RULES)
+    assert clean is not None
+    assert clean.search.run_closed() == ()

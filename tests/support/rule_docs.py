@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from proxy.inventory import REASONS, scope_word
+from rules_engine.closed import LANGUAGES
 from rules_engine.discovery import Candidate, Provider, Roots, collect
 from rules_engine.frontmatter import LARGEST, LARGEST_FRONTMATTER, LONGEST_REMINDER
 from rules_engine.problems import FAULTS
@@ -106,6 +107,11 @@ def languages() -> str:
     return ", ".join(sorted(CODE)) + "."
 
 
+def closing_languages() -> str:
+    """Languages in which a structure may cut a call that still streams."""
+    return ", ".join(sorted(LANGUAGES)) + "."
+
+
 def limits() -> str:
     """What is too large for a rule."""
     rows = (
@@ -122,6 +128,7 @@ TABLES: Tables = {
     "reasons": reasons,
     "builtins": builtins,
     "languages": languages,
+    "closing": closing_languages,
     "limits": limits,
 }
 
