@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from proxy.quirks import Profile
 from proxy.sse import SseEvent
-from proxy.wire import AttemptMessage, Decoded, Decoder
+from proxy.wire import AttemptMessage, Decoded, Decoder, Texts
 from proxy.wire.chat import ChatApi
 from rules_engine.events import TurnEvent
 
@@ -28,6 +29,10 @@ class FaultyDecoder:
     inner: Decoder
     where: Where
     broken: bool = field(default=False)
+
+    def texts(self, parts: Sequence[bytes]) -> Texts | None:
+        self._check("decode", at=any(b"FAULT" in part for part in parts))
+        return self.inner.texts(parts)
 
     def decode(self, event: SseEvent) -> Decoded:
         data = event.data or ""
