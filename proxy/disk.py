@@ -109,20 +109,27 @@ def _is_text(name: str) -> bool:
 
 
 def _kind(path: str) -> Kind | None:
-    try:
-        mode = Path(path).stat().st_mode
-    except (OSError, ValueError):
+    found = _stat(path)
+    if found is None:
         return None
+    mode = found.st_mode
     if stat.S_ISDIR(mode):
         return Kind.DIRECTORY
     return Kind.FILE if stat.S_ISREG(mode) else None
 
 
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        # A path object for each would be most of what a look at all files costs.
+        return os.stat(path)  # noqa: PTH116 - see above
+    except (OSError, ValueError):
+        return None
+
+
 def mark(path: str) -> Mark:
     """Take what changes when a file or a directory's list of names changes; None for nothing."""
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError):
+    found = _stat(path)
+    if found is None:
         return None
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode)
 
