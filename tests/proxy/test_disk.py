@@ -9,6 +9,7 @@ from proxy.disk import DiskTree, has_changed
 from rules_engine.discovery import Kind, TreeEntry, Unread
 from rules_engine.frontmatter import LARGEST
 from rules_engine.problems import Code
+from tests.support.python_calls import calls_of
 
 
 @pytest.fixture
@@ -149,3 +150,15 @@ def test_marks_change_with_what_was_looked_at_alone(root: Path) -> None:
         before.list(f"{root}/none")
         change()
         assert has_changed(before.marks)
+
+
+def test_a_look_for_changes_costs_few_calls_a_file(root: Path) -> None:
+    """A request behind a pause waits for it."""
+    for number in range(100):
+        (root / f"{number}.md").write_text("x")
+    tree = DiskTree([str(root)])
+    entries, _ = tree.list(str(root))
+    for entry in entries:
+        tree.read(f"{root}/{entry.name}")
+    assert len(tree.marks) > len(entries)
+    assert calls_of(lambda: has_changed(tree.marks)) <= 4.2 * len(tree.marks)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -16,6 +13,7 @@ from proxy.conversation import Memory, spine
 from proxy.splice import Delivery, Kept, Note, Placement, Splice, ToolNote
 from proxy.wire.chat import WIRE_API
 from proxy.wire.openai.layout import value_of
+from tests.support.python_calls import calls_of
 from tests.support.request_path import RequestPath, body_of, conversation, request_path
 from tests.support.rules import rule_text, ruleset
 
@@ -44,22 +42,6 @@ def cut(body: bytes) -> list[bytes]:
     spans = value_of(body, "messages")[1]
     assert spans is not None
     return [body[slice(*span)] for span in spans]
-
-
-def calls_of(work: Callable[[], object]) -> int:
-    """Count the Python functions that a piece of work calls."""
-    count = 0
-
-    def note(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.parametrize("number", [0, 60, 600])

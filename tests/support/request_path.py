@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any, cast
 
 import anyio
@@ -33,6 +31,7 @@ from proxy.views import Edit
 from proxy.wire import WireRequest
 from proxy.wire.chat import ChatApi
 from rules_engine.ruleset import RuleSet
+from tests.support.python_calls import PythonCalls
 
 NO_RULES = RuleSet("", (), (), ())
 CALL = {"name": "read", "arguments": '{"path":"a.ts"}'}
@@ -101,7 +100,6 @@ class RequestPath:
 
     async def calls(self, body: bytes) -> int:
         """Count the Python functions called from a request's receipt to the upstream's opening."""
-        count = 0
         coming = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive() -> AsgiMessage:
@@ -113,17 +111,10 @@ class RequestPath:
         async def send(_message: AsgiMessage) -> None:
             pass
 
-        def note(_frame: FrameType, event: str, _argument: object) -> None:
-            nonlocal count
-            count += event == "call"
-
-        self.sink.asked = lambda: sys.setprofile(None)
-        sys.setprofile(note)
-        try:
+        with PythonCalls() as calls:
+            self.sink.asked = calls.stop
             await self.app(_scope(body), receive, send)
-        finally:
-            sys.setprofile(None)
-        return count
+        return calls.number
 
 
 def _scope(body: bytes) -> dict[str, Any]:
