@@ -119,6 +119,7 @@ class Backlog:
         """Take it out."""
         if self._events:
             self.size -= len(self._events.popleft().event.raw)
+            self._events = self._events or None
 
     def clear(self) -> None:
         """Take out everything."""
