@@ -51,6 +51,7 @@ class Forwarding:
         try:
             target = read_target(scope["raw_path"], scope["query_string"], scope["headers"])
             _check(fields, self._limit)
+            del fields  # else it is kept for as long as the answer takes
             with self._drain.turn():
                 response, rest = await self._answer(scope, receive, target)
                 await response(scope, rest, sending)
