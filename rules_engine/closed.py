@@ -10,6 +10,7 @@ tests against every kind of continuation found it so.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, cast
@@ -114,6 +115,7 @@ _GREATER: Mapping[str, Any] = {
 }
 _TYPED = frozenset({"tsx", "typescript"})
 _DOUBTFUL = {"rule": {"any": [{"kind": "instantiation_expression"}, _GREATER]}}
+_DEEPEST = 64  # levels; to read through what is nested deeper would take long
 _PAIRS: Mapping[str, str] = MappingProxyType({"(": ")", "[": "]", "{": "}"})
 # These look beyond the node, to where more may come.
 _OUTWARD = frozenset({"inside", "follows", "precedes", "nthChild", "range"})
@@ -130,10 +132,13 @@ class ClosedStatements:
     def __init__(self, text: str, tree: SourceTree) -> None:
         """Find them; parses once more where the source ends within brackets."""
         self._language = tree.language
-        brackets = _open_brackets(tree.root)
-        if brackets:
-            tree = SourceTree(f"{text}\n{brackets}\n", tree.language)
         self.tree = tree
+        self.spans: tuple[Span, ...] = ()
+        brackets = _open_brackets(tree.root)
+        if brackets is None:
+            return
+        if brackets:
+            self.tree = tree = SourceTree(f"{text}\n{brackets}\n", tree.language)
         self._sound = min(
             _open_comment(text, tree.language), _first_fault(tree.root, text, tree.language)
         )
@@ -146,7 +151,9 @@ class ClosedStatements:
     def _closed(self, node: SgNode) -> Iterator[Span]:
         """Go down to where the source ends: statements with another behind them are closed."""
         statements = _STATEMENTS[self._language]
-        while node.kind() != "ERROR":
+        for _ in range(_DEEPEST):
+            if node.kind() == "ERROR":
+                return
             within: list[Span] = []
             last: SgNode | None = None
             for last in node.children():
@@ -181,31 +188,37 @@ def _open_comment(text: str, language: str) -> int:
     return len(text) if at < 0 else at
 
 
-def _open_brackets(root: SgNode) -> str:
-    """Give what closes the brackets that are open where the source ends."""
+def _open_brackets(root: SgNode) -> str | None:
+    """Give what closes the brackets that are open where the source ends; None if too many are."""
+    mended = _mended(root)
     pending: list[str] = []
-    node: SgNode | None = root
-    while node is not None:
+    node = root
+    for _ in range(_DEEPEST):
         inner: SgNode | None = None
         for child in node.children():
-            kind, written = child.kind(), child.text()
-            if written and kind in _PAIRS:
+            kind, span = child.kind(), _span(child)
+            if span.end > span.start and kind in _PAIRS:
                 pending.append(_PAIRS[kind])
-            elif written and pending and kind == pending[-1]:
+            elif span.end > span.start and pending and kind == pending[-1]:
                 pending.pop()
-            elif _is_mended(child):
+            elif bisect_left(mended, span.start) < bisect_right(mended, span.end):
                 inner = child
+            if len(pending) > _DEEPEST:
+                return None
+        if inner is None:
+            return "".join(reversed(pending))
         node = inner
-    return "".join(reversed(pending))
+    return None
 
 
-def _is_mended(node: SgNode) -> bool:
-    return node.find(cast("Config", _MENDED)) is not None
+def _mended(root: SgNode) -> list[int]:
+    """Give the positions at which the parser mended what it read, in order."""
+    return sorted(_span(node).start for node in root.find_all(cast("Config", _MENDED)))
 
 
 def _first_fault(root: SgNode, text: str, language: str) -> int:
     """Give the position at which what was read was first mended; that of the end if never."""
-    faults = [_span(node).start for node in root.find_all(cast("Config", _MENDED))]
+    faults = _mended(root)
     if language in _TYPED:
         doubtful = root.find_all(cast("Config", _DOUBTFUL))
         faults += (_span(node).start for node in doubtful)

@@ -68,6 +68,14 @@ def test_statement_with_another_behind_it_is_closed() -> None:
     assert [text[s.start : s.end] for s in closed_in(text, "javascript").spans] == ["a()", "b()"]
 
 
+@pytest.mark.parametrize("opening", ["[", "f(", "{\n", "if (a) {\n", "x => {\n"])
+def test_source_that_is_nested_too_deep_is_left_to_the_end(opening: str) -> None:
+    """Reading it through again, with all its brackets closed, would take longer than it may."""
+    assert closed_in(f"a();\nb();\n{opening * 20}\n", "javascript").spans
+    closed = closed_in(f"a();\nb();\n{opening * 80}\n", "javascript")
+    assert not closed.spans
+
+
 @pytest.mark.parametrize(
     ("source", "answer"),
     [
