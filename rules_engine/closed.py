@@ -132,6 +132,7 @@ class ClosedStatements:
     def __init__(self, text: str, tree: SourceTree) -> None:
         """Find them; parses once more where the source ends within brackets."""
         self._language = tree.language
+        self._text = text
         self.tree = tree
         self.spans: tuple[Span, ...] = ()
         brackets = _open_brackets(tree.root)
@@ -149,7 +150,7 @@ class ClosedStatements:
         return any(each.start <= span.start and span.end <= each.end for each in self.spans)
 
     def _closed(self, node: SgNode) -> Iterator[Span]:
-        """Go down to where the source ends: statements with another behind them are closed."""
+        """Go down to where the source ends: statements with one in a later line are closed."""
         statements = _STATEMENTS[self._language]
         for _ in range(_DEEPEST):
             if node.kind() == "ERROR":
@@ -164,7 +165,11 @@ class ClosedStatements:
                     within.append(span)
             if last is None:
                 return
-            yield from within if self._has_begun(last) else within[:-1]
+            if self._has_begun(last):
+                within.append(_span(last))
+            # The statements of one line may be put away together, with its end.
+            line = self._text.rfind("\n", 0, within[-1].start) if within else 0
+            yield from (span for span in within[:-1] if span.end <= line)
             node = last
 
     def _has_begun(self, node: SgNode) -> bool:

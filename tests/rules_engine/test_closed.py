@@ -51,6 +51,7 @@ def test_every_language_closes_statements_within_what_is_still_open(language: st
         pytest.param("javascript", 'a()\n"b\n', id="a string that is open"),
         pytest.param("javascript", "a\n/* b/c\nd()\ne()\n", id="a comment read as an expression"),
         pytest.param("c", "x = a /* b;\nc();\nd();\n", id="a comment read as two operators"),
+        pytest.param("python", "print(a); del b\n", id="a line that goes on as another"),
         pytest.param("typescript", "f = a<b>\nc()\nd()\n", id="a comparison or a type"),
         pytest.param("tsx", "a\n<b>\nc;\nd()\ne()\n", id="another that may go on"),
         pytest.param("c", "x = a /*/ b;\nc();\nd();\n", id="one that only seems to be over"),
