@@ -320,7 +320,7 @@ class PushedBody(httpx.AsyncByteStream):
             return
         if result is not None:
             waiter.set_result(result)
-        elif not protocol.connected:
+        elif protocol.transport is None:
             waiter.set_exception(httpx.ReadError("the connection was closed"))
 
     def _handed(self, take: Callable[[bytes], _Result | None]) -> _Result | None:
@@ -335,10 +335,9 @@ class PushedBody(httpx.AsyncByteStream):
             result = take(take_off(-1))
             if result is not None:
                 return result
-        problem = content.exception()
-        if problem is not None:
-            raise _fault(problem) from None
-        if content.is_eof():
+        if content._exception is not None:  # noqa: SLF001 - as above
+            raise _fault(content._exception) from None  # noqa: SLF001
+        if content._eof:  # noqa: SLF001
             self.ended = True
             return take(b"")
         return None
