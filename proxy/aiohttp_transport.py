@@ -329,13 +329,11 @@ class PushedBody(httpx.AsyncByteStream):
         if content is EMPTY_PAYLOAD:  # it has no buffer
             self.ended = True
             return take(b"")
-        # The stream's own ways to its bytes wait in a task, or raise before they are handed out.
-        while pieces := content._buffer:  # noqa: SLF001
-            take_off = content._read_nowait_chunk if len(pieces) == 1 else content._read_nowait  # noqa: SLF001
-            result = take(take_off(-1))
+        while content._buffer:  # noqa: SLF001 - see `_taken_off`
+            result = take(_taken_off(content))
             if result is not None:
                 return result
-        if content._exception is not None:  # noqa: SLF001 - as above
+        if content._exception is not None:  # noqa: SLF001
             raise _fault(content._exception) from None  # noqa: SLF001
         if content._eof:  # noqa: SLF001
             self.ended = True
@@ -346,6 +344,24 @@ class PushedBody(httpx.AsyncByteStream):
         connection = self._response.connection
         protocol = None if connection is None else connection.protocol
         return protocol if isinstance(protocol, _Protocol) else None
+
+
+def _taken_off(content: aiohttp.StreamReader) -> bytes:
+    """Take all that a stream holds.
+
+    Its own ways to that wait in a task, or raise before they hand out what came before a break,
+    and count each of the upstream's chunks once more.
+    """
+    pieces, splits = content._buffer, content._http_chunk_splits  # noqa: SLF001
+    data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    pieces.clear()
+    if splits:
+        splits.clear()
+    content._size = 0  # noqa: SLF001
+    content._cursor += len(data)  # noqa: SLF001
+    if content._protocol._reading_paused:  # noqa: SLF001
+        content._protocol.resume_reading()  # noqa: SLF001
+    return data
 
 
 def _itself(piece: bytes) -> bytes:

@@ -255,7 +255,9 @@ class Exchange:
             if self._ended or not self._watching:
                 self._unwatched(events, step)
                 continue
-            run = events.run(self._held_limit - backlog.size)
+            # Each event is looked at, by itself, until one has said who answers.
+            room = 0 if self.continuation.curious else self._held_limit - backlog.size
+            run = events.run(room)
             if run is not None:
                 answers = self._feed_text(run, now)
                 if answers is None:
@@ -279,9 +281,7 @@ class Exchange:
         except Exception:
             outlet.backlog.extend(run)
             raise
-        only = answers[0] if len(answers) == 1 else None
-        all_of_it = isinstance(only, Release) and only.through == first + len(run.pieces) - 1
-        if all_of_it and outlet.passes(run):
+        if _lets_by(answers, first + len(run.pieces) - 1) and outlet.passes(run):
             return None
         outlet.backlog.extend(run)
         return answers
@@ -467,3 +467,11 @@ class Exchange:
         rows = outcomes(hits) if self._request.anchored else untold(hits)
         for hit, action, outcome in rows:
             self._see(step, (hit,), action, outcome)
+
+
+def _lets_by(answers: Sequence[Answer], last: int) -> bool:
+    """Whether all that is decided is that events go out, up to the `last` of them."""
+    newest = answers[-1] if answers else None
+    if not isinstance(newest, Release) or newest.through != last:
+        return False
+    return len(answers) == 1 or all(isinstance(answer, Release) for answer in answers)

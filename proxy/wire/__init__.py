@@ -130,13 +130,17 @@ class Continuation(Protocol):
     rewritten. Holds no I/O: every method returns the bytes to send.
     """
 
+    @property
+    def curious(self) -> bool:
+        """Whether it looks into each event that goes out, since it does not know who answers."""
+
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
 
     def texts_pass(self, raw: bytes, *, has_id: bool) -> bool:
         """Note that events of the first attempt that carry a piece of text each go out as `raw`.
 
-        False where each is wanted by itself: then they are to be released as others are.
+        False while it is curious: then they are to be released as others are.
         """
 
     def first_without(

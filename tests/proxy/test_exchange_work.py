@@ -81,6 +81,20 @@ def test_an_event_of_text_takes_so_many_calls(mode: str, batch: int, limit: floa
     assert calls_an_event(exchange_of(turn(mode)), reads(EVENTS, batch), batch) <= limit
 
 
+@pytest.mark.parametrize(("mode", "limit"), [("none", 3), ("never", 6), ("always", 13)])
+def test_an_answer_that_comes_in_one_read_takes_few_calls(mode: str, limit: float) -> None:
+    """Its head, which tells who answers, its text, longer than may be held, and its end."""
+    body = b"".join(events(*["the next one "] * 1000))
+    exchange = exchange_of(turn(mode, ReleaseMode.CUT))
+    calls = Calls()
+    sys.setprofile(calls)
+    step = exchange.read(body, 0.0)
+    sys.setprofile(None)
+    assert step.complete
+    assert step.send + step.last == body
+    assert calls.count / 1000 <= limit
+
+
 def test_the_cost_of_an_event_does_not_grow_with_the_stream() -> None:
     """Ten times the events, the same calls for each."""
     for mode in RULES:

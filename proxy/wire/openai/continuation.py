@@ -50,6 +50,11 @@ class AnswerContinuation(ABC):
         self._later = False
         self._ended = False
 
+    @property
+    def curious(self) -> bool:
+        """Whether it looks into each event that goes out, since it does not know who answers."""
+        return self._shown.curious
+
     @abstractmethod
     def first(self, event: SseEvent, decoded: Decoded) -> bytes:
         """Release an event of the first attempt: its raw bytes."""
