@@ -87,7 +87,8 @@ class Answer(Response):
         self._live = False  # a stream is under way
         self._between = False
         self._stored = False
-        self._running = anyio.CancelScope()
+        self._running = anyio.CancelScope()  # ends when the client leaves, or by `stop`
+        self._stopped = False
         self._now = asyncio.get_running_loop().time
         self._fault: RulesDown | None = None  # why the turn was stopped, where the proxy goes on
 
@@ -96,8 +97,12 @@ class Answer(Response):
         client = self._client = Client(send)
         self._context.pulse.join(self)
         try:
-            await until_client_leaves(receive, self._serve(client), scope.get(LEAVING))
+            leaving = scope.get(LEAVING)
+            await until_client_leaves(receive, self._serve(client), leaving, self._running)
+            if self._stopped and self._running.cancelled_caught:
+                await self._stop(client)
         finally:
+            self._live = False
             self._context.pulse.leave(self)
             self._record("client left")
 
@@ -123,22 +128,19 @@ class Answer(Response):
 
     def stop(self) -> None:
         """Come to an end: the proxy's has come, or the turn may not go on without rules."""
+        self._stopped = True
         self._running.cancel()
 
     async def _serve(self, client: Client) -> None:
         try:
-            with self._running:
-                await self._run(client)
-            if self._running.cancelled_caught:
-                await self._close_upstream()
-                await self._stop(client)
+            await self._run(client)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self._close_upstream()
-                await self._left()
+                if not self._stopped:
+                    await self._left()
             raise
         finally:
-            self._live = False
             await self._close_upstream()
 
     async def _run(self, client: Client) -> None:

@@ -144,21 +144,26 @@ class Leaving(Protocol):
 
 
 async def until_client_leaves(
-    receive: Receive, work: Awaitable[None], leaving: Leaving | None = None
+    receive: Receive,
+    work: Awaitable[None],
+    leaving: Leaving | None = None,
+    scope: anyio.CancelScope | None = None,
 ) -> None:
     """Run `work`, and cancel it at once when the client closes its connection.
 
-    Without `leaving` a task is made that listens, beside the work.
+    Without `leaving` a task is made that listens, beside the work. `scope`: what is cancelled
+    then, where the caller wants to cancel it too.
     """
+    scope = anyio.CancelScope() if scope is None else scope
     if leaving is not None:
-        with anyio.CancelScope() as scope:
+        with scope:
             leaving.tell(scope.cancel)
             try:
                 await work
             finally:
                 leaving.forget(scope.cancel)
         return
-    with anyio.CancelScope() as scope:
+    with scope:
         # A task and a scope, where a task group takes 3 KB more for as long as the answer.
         watching = asyncio.get_running_loop().create_task(_watch(receive, scope))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from rules_engine.rule import Rule
 from rules_engine.scope import Surface
@@ -47,8 +48,7 @@ class Hit:
     exhausted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """Every wire event up to and including ordinal `through` may go to the client.
 
     Only a broken stream fills the rest. `without_calls`: calls (choice, call) whose pieces must
