@@ -87,6 +87,7 @@ class Variant:
 
 
 OFF = Variant("ttsr, no rules", rules=False)
+REMINDING = Variant("ttsr, reminding", mode="never")
 CUT = Variant("ttsr, cut")
 SAFE = Variant("ttsr, safe", release="safe")
 
@@ -95,8 +96,8 @@ def variants() -> tuple[Variant, ...]:
     """What is measured; with the other HTTP client, where the settings know one."""
     known = UpstreamSettings.model_fields.get("transport")
     if known is None:
-        return (OFF, CUT, SAFE)
-    return (OFF, CUT, SAFE, Variant("ttsr, cut, httpx", transport="httpx"))
+        return (OFF, REMINDING, CUT, SAFE)
+    return (OFF, REMINDING, CUT, SAFE, Variant("ttsr, cut, httpx", transport="httpx"))
 
 
 def rules_folder(folder: Path) -> Path:
