@@ -228,6 +228,10 @@ class Answer(Response):
             return None if passed and not exchange.finish_seen else Step()
         if step.close_upstream and self._response is not None:
             self._response.abort()
+        if step.send and not step.fault:
+            # What time lets go, as it passes before the task goes on, comes behind it.
+            client.write_now(step.send)
+            step.send = b""
         return step
 
     async def _checked(self, step: Step) -> Step:

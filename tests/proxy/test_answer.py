@@ -13,6 +13,7 @@ from starlette.types import Message
 from proxy.anchors import NO_MATCHES
 from proxy.answer import Answer, TurnContext
 from proxy.audit import Audit, TurnLabel
+from proxy.client import Client
 from proxy.conversation import spine
 from proxy.exchange import Exchange
 from proxy.forms import Forms
@@ -239,3 +240,34 @@ async def test_key_that_an_upstream_repeats_is_not_repeated() -> None:
     await turned.run()
     assert b"bad key [masked] for you" in turned.body
     assert b"sk-abcdefgh" not in turned.body
+
+
+async def test_what_a_read_lets_go_is_out_before_its_task_goes_on() -> None:
+    """Else what the next second lets go would overtake it."""
+    turned = Turned(opening(events("Fine.")))
+    client = Client(turned.send)
+    body = events("All clear. ", "Fine.", finish="stop")
+    step = turned._answer._take(client, b"".join(body))
+    assert step is not None
+    assert step.complete
+    assert not step.send
+    assert turned.body + step.last == b"".join(body)
+    assert turned.body
+
+
+async def test_what_a_fault_lets_go_waits_for_what_is_to_be_done_about_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the proxy must fail closed, none of it may go out."""
+    turned = Turned(opening(events("Fine.")), fail_mode="closed")
+    exchange = turned._answer._exchange
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(exchange.turn, "feed_text", fail)
+    step = turned._answer._take(Client(turned.send), b"".join(events("a", "b")))
+    assert step is not None
+    assert step.fault
+    assert step.send
+    assert not turned.body
