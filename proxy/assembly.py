@@ -20,7 +20,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from proxy import agents, quirks
+from proxy import agents, quirks, searching
 from proxy.app import create_app
 from proxy.audit import Audit
 from proxy.config import Settings, dsh_home
@@ -173,17 +173,23 @@ class _Assembly:
                     f"{problem}"
                 ) from None
             log.error("the proxy starts without its store: %s", problem)  # noqa: TRY400 - a state
-        async with anyio.create_task_group() as group:
+        async with searching.searching(), anyio.create_task_group() as group:
             group.start_soon(self.store.run)
             group.start_soon(self.audit.run)
             group.start_soon(self._purge)
-            group.start_soon(self.rules_ready)
+            group.start_soon(self._get_ready)
             yield
             self.feed.end()
             await self.audit.close()
             group.cancel_scope.cancel()
         self._workspaces.close()
         await self.store.close()
+
+    async def _get_ready(self) -> None:
+        """Have the rules, and what they will want, ahead of the first request."""
+        rules = await self.shown_rules()
+        if rules is not None and any(live.structures for live in rules.live):
+            await searching.warm()
 
     async def _purge(self) -> None:
         while True:

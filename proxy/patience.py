@@ -12,7 +12,7 @@ class Patience:
     ledger_read: for the conversation's splices. ledger_write: for what the turn leaves.
     end_mark: in which bytes behind the end mark are still passed on. finish_reason: of silence
     after which a finish reason is the end. keep_alive: after which a client that waits on us is
-    sent a comment. structures: for all of a message's large searches for structures.
+    sent a comment. structures: for all of a message's searches for structures, unless tiny.
     """
 
     ledger_read: float = 0.1

@@ -1,7 +1,7 @@
 """Structure triggers on the source of calls: what is to be searched, and what was found.
 
-At a message's end searching may take long, so whoever runs the turn does it, on another thread or
-process if the source is large, and tells the turn what was found.
+At a message's end searching may take long, so whoever runs the turn does it, in another process
+unless the source is tiny, and tells the turn what was found.
 """
 
 from __future__ import annotations

@@ -6,10 +6,13 @@ import asyncio
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tests.support.agent import agent_at, sent, write_rules
+from proxy.patience import Patience
+from tests.support.agent import Agent, agent_at, sent, write_rules
 from tests.support.chat import Tool, chat, chat_reply, completion
+from tests.support.proxy import until
 from tests.support.rules import rule_text
 from tests.support.upstream import Reply, ScriptedUpstream
 
@@ -129,3 +132,23 @@ async def test_closed_statement_cuts_a_long_call_before_the_rest_is_sent(
         assert (hit["action"], hit["target_path"]) == ("interrupt", "a.ts")
         (turn,) = await agent.audit("turns")
         assert (turn["attempts"], turn["cured"]) == (2, True)
+
+
+async def test_source_that_the_parser_cannot_manage_ends_unchecked(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """The call goes out when the search has had its time, other streams flow, the audit tells."""
+    write_rules(tmp_path, foo=rule_text("No.", astCondition="debugger", scope="tool:write"))
+    upstream.script(
+        chat_reply(write("a=>" * 5_000, "A.java")),
+        chat_reply("Meanwhile."),
+    )
+    async with agent_at(upstream, tmp_path, patience=Patience(structures=1)) as agent:
+        other = Agent(agent.http, agent.proxy)
+        async with anyio.create_task_group() as group:
+            group.start_soon(agent.ask, "hi")
+            await until(lambda: bool(upstream.exchanges))
+            assert (await other.ask("hi"))["content"] == "Meanwhile."
+        assert agent.messages[-1]["tool_calls"]
+        (hit,) = await agent.audit()
+        assert hit["action"] == "quarantined"
