@@ -183,7 +183,7 @@ class Answer(Response):
     async def _attempt(self, client: Client, body: Body) -> Step:
         """Read one attempt to where it is over; returns the step that says so, not yet sent."""
         while True:
-            step = await self._checked(await self._next_step(client, body))
+            step = await self._checked(await self._next_step(client, body), client)
             self._look_at(step)
             if step.overheld:
                 await client.write(step.send)
@@ -234,12 +234,16 @@ class Answer(Response):
             step.send = b""
         return step
 
-    async def _checked(self, step: Step) -> Step:
-        """Run the searches that a step waits for."""
-        if not step.check:
-            return step
-        results = await searching.search(step.check, self._context.patience.structures)
-        return step.then(self._exchange.checked(results, self._now()))
+    async def _checked(self, step: Step, client: Client | None = None) -> Step:
+        """Run the searches that a step waits for; a client that is given need not wait for them."""
+        while step.check:
+            if client is not None:
+                await client.flush()
+                await client.write(step.send)
+                step.send = b""
+            results = await searching.search(step.check, self._context.patience.structures)
+            step = step.then(self._exchange.checked(results, self._now()))
+        return step
 
     async def _complete(self, client: Client, step: Step, body: Body) -> None:
         """Store what the turn leaves, then send the last bytes and end as the upstream did."""

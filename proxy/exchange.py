@@ -13,7 +13,7 @@ from proxy.backlog import Backlog, CutRun, Run
 from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
 from proxy.conversation import Message
 from proxy.intake import Events, Intake
-from proxy.outlet import Outlet
+from proxy.outlet import Outlet, lets_by
 from proxy.pending import Pending
 from proxy.quirks import Profile
 from proxy.splice import Placement, Splice
@@ -69,7 +69,7 @@ class Exchange:
         self._reminders = reminders
         self.continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
-        self._unread: Events | None = None  # those behind the one that was too much to hold
+        self._unread: Events | None = None  # those behind one that something must be done about
         self.unplaceable = False  # an upstream took no form of what we had to say
         self._begin()
 
@@ -83,9 +83,7 @@ class Exchange:
             self._take(events, now, step)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
             self._fall_open(events, problem, step)
-        if (step.complete or step.check) and self.passes_on:
-            step.last += self._intake.rest()
-        return step
+        return self._with_rest(step)
 
     def pass_rest(self, data: bytes) -> Step:
         """Bytes that no rule looks at: behind the end mark, or when the rules are off."""
@@ -111,17 +109,23 @@ class Exchange:
         return self._over(self._intake.tail(), now, broken=broken)
 
     def checked(self, results: Sequence[StructureResult], now: float) -> Step:
-        """The searches that a step asked for were run: the attempt can be brought to its end."""
+        """The searches that a step asked for were run: go on from there; may ask for more."""
         step = Step()
-        held = b"".join(each.event.raw for each in self._backlog)
-        self._guard(lambda: self._decide(results, now, step), step)
-        if step.fault and self._outlet.document:
-            return Step(complete=True, last=held, fault=step.fault)
-        return step
-
-    def _decide(self, results: Sequence[StructureResult], now: float, step: Step) -> None:
-        self._execute(self.turn.checked(results, now), step)
-        self._finish(step, broken=self._ending)
+        held = b"".join(each.event.raw for each in self._backlog) if self._outlet.document else b""
+        left, self._unread = self._unread, None
+        try:
+            if self._watching:
+                self._execute(self.turn.checked(results, now), step)
+            if self._ended:
+                self._finish(step, broken=self._ending)
+            elif left is not None and not self._pauses(left, step):
+                self._take(left, now, step)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._unread = None
+            self._fall_open(left, problem, step)
+            if self._outlet.document:
+                return Step(complete=True, last=held, fault=step.fault)
+        return self._with_rest(self._closing(now, step))
 
     def tick(self, now: float) -> Step:
         """Time has passed without bytes."""
@@ -215,6 +219,8 @@ class Exchange:
         self._unfinished: frozenset[tuple[int, int]] = frozenset()
         self._withheld = False  # its calls stay here for good
         self._ending = False  # how its connection ended, while structures are searched
+        self._over_broken: bool | None = None  # how its body ended, if it has
+        self._unread = None
         self._said = ""  # what we said ourselves in their place
 
     @property
@@ -234,19 +240,33 @@ class Exchange:
 
     def _over(self, left: Events | None, now: float, *, broken: bool) -> Step:
         step = Step()
+        self._over_broken = broken
         try:
-            self._last(left, now, step, broken=broken)
+            if left is not None:
+                self._take(left, now, step)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
             self._fall_open(left, problem, step)
-            self._last(None, now, step, broken=broken)
+        return self._closing(now, step)
+
+    def _closing(self, now: float, step: Step) -> Step:
+        """Bring the attempt to its end, where its body is over and nothing is in the way."""
+        broken = self._over_broken
+        if broken is None or step.check or step.over or self._ended:
+            return step
+        cut_short = broken or not (self._intake.finish_seen or self._intake.done)
+        try:
+            self._close(now, step, broken=cut_short, transport=broken)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(None, problem, step)
+            if not step.complete:
+                self._close(now, step, broken=cut_short, transport=broken)
         return step
 
-    def _last(self, left: Events | None, now: float, step: Step, *, broken: bool) -> None:
-        if left is not None:
-            self._take(left, now, step)
-        if not step.over and not self._ended:
-            cut_short = broken or not (self._intake.finish_seen or self._intake.done)
-            self._close(now, step, broken=cut_short, transport=broken)
+    def _with_rest(self, step: Step) -> Step:
+        """With it what stands behind the end mark, if it is the client's."""
+        if (step.complete or step.check) and self.passes_on:
+            step.last += self._intake.rest()
+        return step
 
     def _take(self, events: Events, now: float, step: Step) -> None:
         """Take in what one read completed; pieces of one text in a row are fed as one."""
@@ -266,11 +286,17 @@ class Exchange:
                     self._execute(answers, step)
             else:
                 self._feed(events, now, step)
-            if backlog.size > self._held_limit and not step.reissue:
-                step.overheld = True
-                self._unread = events
-            if step.reissue or step.overheld:
+            if self._pauses(events, step):
                 return
+
+    def _pauses(self, left: Events, step: Step) -> bool:
+        """Whether something must be done before more is taken in; keeps what is `left` for then."""
+        waits = bool(step.check) and not self._ended
+        if not waits and self._backlog.size > self._held_limit and not step.reissue:
+            waits = step.overheld = True
+        if waits:
+            self._unread = left
+        return waits or step.reissue
 
     def _feed_text(self, run: Run | CutRun, now: float) -> Sequence[Answer] | None:
         """Feed pieces of one text; None where they go out as they came, else they wait."""
@@ -281,7 +307,7 @@ class Exchange:
         except Exception:
             outlet.backlog.extend(run)
             raise
-        if _lets_by(answers, first + len(run.pieces) - 1) and outlet.passes(run):
+        if lets_by(answers, first + len(run.pieces) - 1) and outlet.passes(run):
             return None
         outlet.backlog.extend(run)
         return answers
@@ -467,11 +493,3 @@ class Exchange:
         rows = outcomes(hits) if self._request.anchored else untold(hits)
         for hit, action, outcome in rows:
             self._see(step, (hit,), action, outcome)
-
-
-def _lets_by(answers: Sequence[Answer], last: int) -> bool:
-    """Whether all that is decided is that events go out, up to the `last` of them."""
-    newest = answers[-1] if answers else None
-    if not isinstance(newest, Release) or newest.through != last:
-        return False
-    return len(answers) == 1 or all(isinstance(answer, Release) for answer in answers)

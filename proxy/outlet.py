@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proxy.backlog import Backlog, CutRun, HeldEvent, Run
 from proxy.sse import SseEvent
 from proxy.wire import Continuation, Decoded
 from rules_engine.decisions import Release
+from rules_engine.turn import Answer
 
 
 class Outlet:
@@ -80,3 +81,11 @@ class Outlet:
         if calls and held.decoded.events:
             return self._continuation.first_without(held.event, held.decoded, calls)
         return self._continuation.first(held.event, held.decoded)
+
+
+def lets_by(answers: Sequence[Answer], last: int) -> bool:
+    """Whether all that is decided is that events go out, up to the `last` of them."""
+    newest = answers[-1] if answers else None
+    if not isinstance(newest, Release) or newest.through != last:
+        return False
+    return len(answers) == 1 or all(isinstance(answer, Release) for answer in answers)

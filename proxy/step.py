@@ -22,7 +22,8 @@ class Seen:
 class Step:
     """What the relay must do now, in the order of the fields.
 
-    check: run these searches, then take `Exchange.checked` as the next step.
+    check: run these searches, then take `Exchange.checked` as the next step; nothing is read
+    before that.
     overheld: more waits than may; the rules must be given up before anything more is read.
     close_upstream: at once, before anything is awaited. send: to the client now. then `reissue`:
     open the next attempt; or `complete`: store the splice, send `last`, end the answer, in an

@@ -186,12 +186,13 @@ def _run(turn: Turn, output: Output, ground: Ground) -> list[Decision | CheckStr
 def _searched(
     turn: Turn, decision: Decision | CheckStructure
 ) -> Iterator[Decision | CheckStructure]:
-    """Run the searches that a turn asks for at its end, at once."""
+    """Run the searches that a turn asks for, at once."""
     if not isinstance(decision, CheckStructure):
         yield decision
         return
     results = [StructureResult(job, job.search.run()) for job in decision.jobs]
-    yield from turn.checked(results, 0.0)
+    for later in turn.checked(results, 0.0):
+        yield from _searched(turn, later)
 
 
 def _events(output: Output, families: Sequence[ToolFamily]) -> Iterator[TurnEvent]:

@@ -51,6 +51,10 @@ class Located:
     at_end: bool
     prose: tuple[Surface, int, int] | None = None
 
+    def exhausted(self) -> Located:
+        """The same hit, with nothing left by which to act on it."""
+        return replace(self, hit=replace(self.hit, exhausted=True))
+
 
 class Attempt:
     """State of one attempt. `text_before`, `thinking_before`: what was shown of earlier ones.
@@ -87,6 +91,7 @@ class Attempt:
         self._split: dict[int, SplitText] = {}  # texts that may hold edits, by choice
         self.quarantined: list[tuple[LiveRule, Surface]] = []
         self._early = EarlySearches(cutting) if cutting else None
+        self.due: tuple[StructureJob, ...] = ()  # searches that must be run before more is fed
 
     def feed(self, event: TurnEvent) -> Sequence[Located]:
         """Hits that this event decides, in order of arrival."""
@@ -102,9 +107,9 @@ class Attempt:
             case ToolOpened(choice, call, _, freeform):
                 self.calls[choice, call] = self._watch(freeform=freeform, early=self._early)
             case ToolNamed(choice, call, name):
-                located = self._call_hits(choice, call, self.calls[choice, call].name(name))
+                located = self._heard(choice, call, self.calls[choice, call].name(name))
             case ToolArguments(choice, call, text):
-                located = self._call_hits(choice, call, self.calls[choice, call].feed(text))
+                located = self._heard(choice, call, self.calls[choice, call].feed(text))
             case ToolClosed(choice, call):
                 found = self.calls[choice, call].close()
                 located = self._call_hits(choice, call, found, closing=True)
@@ -154,6 +159,16 @@ class Attempt:
                 if live.rule.name in spans
             ]
         return hits
+
+    def searched(self, results: Sequence[StructureResult]) -> Sequence[Located]:
+        """Hits of the event for which searches were due, with theirs, in order of arrival.
+
+        Where one was not done, none is tried again: the end will see to it.
+        """
+        number, self.due = self.due[0].call, ()
+        if self._early is not None and any(result.unchecked for result in results):
+            self._early.left = 0
+        return self._call_hits(*number, self.calls[number].searched(results))
 
     def take_quarantined(self) -> Sequence[tuple[LiveRule, Surface]]:
         """Rules set aside since the last asking."""
@@ -357,6 +372,15 @@ class Attempt:
 
     def _out(self, surface: Surface) -> int:
         return self.held.text_out if surface is Surface.TEXT else self.held.thinking_out
+
+    def _heard(self, choice: int, call: int, found: Sequence[CallFound]) -> Sequence[Located]:
+        """Hits of more of a call, unless searches are due before they can be told."""
+        watch = self.calls[choice, call]
+        if watch.due:
+            self.due = watch.early_jobs((choice, call))
+            if not self.due:
+                found = watch.searched(())
+        return self._call_hits(choice, call, found) if found else ()
 
     def _call_hits(
         self, choice: int, call: int, found: Iterable[CallFound], *, closing: bool = False

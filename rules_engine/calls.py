@@ -14,7 +14,7 @@ from rules_engine.early import EarlySearches, EarlySource, early_source
 from rules_engine.globs import path_candidates
 from rules_engine.matcher import Matcher
 from rules_engine.ruleset import LiveRule
-from rules_engine.structures import CallNumber, StructureJob, job_of, too_large
+from rules_engine.structures import CallNumber, StructureJob, StructureResult, job_of, too_large
 from rules_engine.tools import CallReader, Section, ToolFamily, make_reader, possible_names
 from rules_engine.triggers.structure import language_among
 from rules_engine.windows import Found, Watch, Window
@@ -70,6 +70,7 @@ class CallWatch:
         self._early = early
         self._growing: dict[str, EarlySource] = {}  # by section
         self._due: list[tuple[int, int, int, str]] = []  # arrival, place, length, section
+        self._kept: list[CallFound] = []  # hits that wait for what is due
 
     @property
     def size(self) -> int:
@@ -105,6 +106,37 @@ class CallWatch:
         self._reader.close()
         return self._advance(closing=True)
 
+    @property
+    def due(self) -> bool:
+        """Whether sources have grown enough to be searched: `searched` gives the hits then."""
+        return bool(self._due)
+
+    def early_jobs(self, number: CallNumber) -> tuple[StructureJob, ...]:
+        """The searches that are due, by rules that did not hit there yet."""
+        assert self._early is not None
+        jobs: list[StructureJob] = []
+        for arrival, _, length, key in sorted(self._due):
+            text, paths = self._windows[key].text[:length], self._latest[key].paths
+            hit = frozenset(rule for at, rule in self._hit if at == key)
+            wanted = self._growing[key].search(text, hit, self._early)
+            if wanted is not None:
+                jobs.append(StructureJob(number, key, paths, *wanted, arrival))
+        return tuple(jobs)
+
+    def searched(self, results: Sequence[StructureResult]) -> Sequence[CallFound]:
+        """What was due was searched; returns the hits that waited too, in order of arrival."""
+        hits, self._kept, self._due = self._kept, [], []
+        for result in results:
+            job = result.job
+            for live in job.rules:
+                span = dict(result.found).get(live.rule.name)
+                if span is not None:
+                    found = Found(live, span.start, span.end, len(job.search.text))
+                    hits.append(
+                        CallFound(job.section, found, job.paths, job.search.text, job.arrival)
+                    )
+        return self._first_hits(sorted(hits, key=self._rank))
+
     def jobs(self, number: CallNumber) -> Iterable[StructureJob]:
         """Searches for structures in the finished call, by rules that did not hit there yet."""
         for key, window in self._windows.items():
@@ -134,7 +166,8 @@ class CallWatch:
             for key in self._windows:
                 hits += self._close_section(key)
         elif self._due:
-            hits += self._closed_structures()
+            self._kept = hits
+            return ()
         return self._first_hits(sorted(hits, key=self._rank)) if hits else ()
 
     def _first_hits(self, hits: Sequence[CallFound]) -> Sequence[CallFound]:
@@ -177,19 +210,6 @@ class CallWatch:
                 for length in source.grow(piece)
             )
         return self._found(key, window.feed(piece))
-
-    def _closed_structures(self) -> Iterable[CallFound]:
-        """Search the sources that have grown enough, by rules that did not hit there yet."""
-        due, self._due = sorted(self._due), []
-        hit = set(self._hit)
-        assert self._early is not None
-        for arrival, _, length, key in due:
-            text, section = self._windows[key].text[:length], self._latest[key]
-            rules = frozenset(rule for at, rule in hit if at == key)
-            for live, span in self._growing[key].search(text, rules, self._early):
-                found = Found(live, span.start, span.end, length)
-                yield CallFound(key, found, section.paths, text, arrival)
-                hit.add((key, live.rule.name))
 
     def _found(self, key: str, found: Iterable[Found]) -> Iterable[CallFound]:
         return self._told(key, self._windows[key], found, self._latest[key].settled_at)

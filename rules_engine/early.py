@@ -2,8 +2,8 @@
 
 A source is searched at ends of lines, ever further apart, so that all its searches together cost
 in proportion to it. Where they lie and what they find depend on the source alone. All searches of
-an attempt are bounded, and small enough to be run at once, so nothing has to wait for them; what
-they leave is searched when the message is over.
+an attempt are bounded, and one that is not done in time is the last; what they leave is searched
+when the message is over.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from rules_engine.closed import LANGUAGES, closable
 from rules_engine.ruleset import LiveRule
 from rules_engine.structures import StructureSearch
-from rules_engine.triggers.structure import Span, StructureTrigger, language_among
+from rules_engine.triggers.structure import StructureTrigger, language_among
 
 STEP = 1024  # characters between two searches of a source, at least
-MOST = 48 * 1024  # characters that all searches of an attempt may go over
+MOST = 256 * 1024  # characters that all searches of an attempt may go over
 
 
 @dataclass(slots=True)
@@ -62,14 +62,17 @@ class EarlySource:
 
     def search(
         self, text: str, hit: frozenset[str], searches: EarlySearches
-    ) -> Sequence[tuple[LiveRule, Span]]:
-        """Matches that stand in whatever `text` goes on to be, of rules not in `hit` already."""
+    ) -> tuple[tuple[LiveRule, ...], StructureSearch] | None:
+        """Look for what stands in whatever `text` goes on to be, by rules not in `hit` already.
+
+        None where there is nothing to look for, or no more may be searched.
+        """
         wanted = [(live, own) for live, own in self._structures if live.rule.name not in hit]
         if not wanted or not searches.afford(len(text)):
-            return ()
+            return None
         by_name = tuple((live.rule.name, own) for live, own in wanted)
-        found = dict(StructureSearch(text, self._language, by_name).run_closed())
-        return [(live, found[live.rule.name]) for live, _ in wanted if live.rule.name in found]
+        search = StructureSearch(text, self._language, by_name, closed=True)
+        return tuple(live for live, _ in wanted), search
 
 
 def early_source(

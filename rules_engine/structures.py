@@ -1,7 +1,7 @@
 """Structure triggers on the source of calls: what is to be searched, and what was found.
 
-At a message's end searching may take long, so whoever runs the turn does it, in another process
-unless the source is tiny, and tells the turn what was found.
+Searching may take long, so whoever runs the turn does it, in another process unless the source is
+tiny, and tells the turn what was found.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ CallNumber = tuple[int, int]  # choice and call
 
 @dataclass(frozen=True, slots=True)
 class StructureSearch:
-    """One text and the structures of each rule that watches it; can be pickled."""
+    """One text and the structures of each rule that watches it; can be pickled.
+
+    `closed`: the text may go on, so only its closed statements count.
+    """
 
     text: str
     language: str
     structures: tuple[tuple[str, tuple[StructureTrigger, ...]], ...]  # by rule name
+    closed: bool = False
 
     def run(self) -> tuple[tuple[str, Span], ...]:
-        """Parse once; give each rule that has a match, with its first."""
+        """Give each rule that has a match, with its first."""
+        if self.closed:
+            return self.run_closed()
         found = self._matches(SourceTree(self.text, self.language))
         return tuple((name, min(spans)) for name, spans in found)
 
@@ -52,18 +58,22 @@ class StructureSearch:
 
 @dataclass(frozen=True, slots=True)
 class StructureJob:
-    """A search in one section of a call."""
+    """A search in one section of a call.
+
+    `arrival`: while the call streams, the offset in its raw arguments at which a hit is decided.
+    """
 
     call: CallNumber
     section: str
     paths: tuple[str, ...]
     rules: tuple[LiveRule, ...]
     search: StructureSearch
+    arrival: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CheckStructure:
-    """The message is over but for these searches: run them and tell `Turn.checked`."""
+    """Nothing more can be decided without these searches: run them and tell `Turn.checked`."""
 
     jobs: tuple[StructureJob, ...]
 

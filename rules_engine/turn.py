@@ -3,7 +3,7 @@
 A turn is every attempt at answering one client request. Whoever runs it feeds each upstream
 event with its ordinal (counted from 0 in each attempt) and executes what comes back, in order.
 After `Interrupt` or `Refuse` the attempt is over: call `reissued` before feeding the next one.
-After `Complete` the turn is over.
+After `Complete` the turn is over. After `CheckStructure` call `checked` before anything is fed.
 
 What is decided depends on the content alone. A hit has a decision position (the shortest prefix
 on which it is final); the least one of an interrupting hit is the cut. Everything decided at or
@@ -21,7 +21,6 @@ before the cut is one batch; what came later, in the same read too, was never re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from rules_engine import wording
 from rules_engine.armed import Armed
@@ -76,6 +75,7 @@ class Turn:
         self._arming = Arming.of(ruleset, delivered, options.tool_refusal, observe=facts.observe)
         self._finishing = False
         self._ordinal = 0
+        self._paused: tuple[Sequence[TurnEvent], bool] | None = None  # what is left of an event
         self._begin()
 
     # ---- what the runner asks
@@ -125,21 +125,35 @@ class Turn:
         """The next event of the attempt: `events` are all that it carries, in order."""
         self._pass_time(now)
         self._ordinal = ordinal
-        decisions: list[Answer] = []
-        calls = False
+        return self._feed(events, (), [], calls=False)
+
+    def _feed(
+        self,
+        events: Sequence[TurnEvent],
+        located: Sequence[Located],
+        decisions: list[Answer],
+        *,
+        calls: bool,
+    ) -> tuple[Answer, ...]:
+        """Go on with an event, of which `events` are left; `located`: hits of the one before."""
+        attempt = self._attempt
         ended: Finished | Broken | None = None
-        for event in events:
+        cut = self._hits(located, decisions) if located else None
+        for number, event in enumerate(() if cut else events, 1):
             if isinstance(event, Finished | Broken):
                 ended = event
                 continue
             calls = calls or isinstance(event, ToolOpened | ToolArguments)
             self._finishing = self._finishing or isinstance(event, FinishReason)
-            cut = self._hits(self._attempt.feed(event), decisions)
+            cut = self._hits(attempt.feed(event), decisions)
+            if attempt.due:
+                self._paused = events[number:], calls
+                return self._out([*decisions, CheckStructure(attempt.due)])
             if cut is not None:
-                decisions += self._interrupt(cut)
-                return self._out(decisions)
-        extent = self._attempt.extent(ordinal, calls=calls, locked=self._locked())
-        self._attempt.held.append(extent)
+                break
+        if cut is not None:
+            return self._out([*decisions, *self._interrupt(cut)])
+        attempt.held.append(attempt.extent(self._ordinal, calls=calls, locked=self._locked()))
         if ended is not None:
             decisions += self._end(ended)
         else:
@@ -147,8 +161,11 @@ class Turn:
         return self._out(decisions)
 
     def checked(self, results: Sequence[StructureResult], now: float) -> tuple[Answer, ...]:
-        """The searches that `CheckStructure` asked for were run: the end can be decided."""
+        """The searches that `CheckStructure` asked for were run: the event can be decided."""
         self._pass_time(now)
+        if self._paused is not None:
+            (events, calls), self._paused = self._paused, None
+            return self._feed(events, self._attempt.searched(results), [], calls=calls)
         ended, located = self._unchecked
         found = self._attempt.checked(results)
         return self._out(list(self._decide_end(ended, (*located, *found))))
@@ -165,8 +182,10 @@ class Turn:
 
     def give_up(self) -> tuple[Decision, ...]:
         """Rules are off from here on: everything held is released, nothing is watched."""
-        released = self._release_all()
         held = self._attempt.held
+        if self._paused is not None:
+            held.append(self._attempt.extent(self._ordinal, calls=True, locked=False))
+        released = self._release_all()
         self._arming = Arming()
         self._begin()
         self._attempt.held = held
@@ -275,6 +294,7 @@ class Turn:
         self._finishing = False
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
         self._refused: list[Located] = []
+        self._paused = None
         self._unchecked: tuple[Finished | Broken, tuple[Located, ...]] = (Finished(), ())
         self._flows = self._nothing_waits()
 
@@ -305,7 +325,7 @@ class Turn:
         if located.prose is None:
             self._refused.append(located)
         elif not self._caps.may_act(located.live):
-            return _exhausted(located)
+            return located.exhausted()
         return located
 
     def _cuts(self, located: Located) -> bool:
@@ -427,7 +447,7 @@ class Turn:
             return [Refuse(self._spend(others), refused, self._leave(), withheld)]
         if self._options.on_exhausted is OnExhausted.DELIVER and not self._facts.forced_tool:
             self._batch = [
-                _exhausted(each) if each in self._refused else each for each in self._batch
+                each.exhausted() if each in self._refused else each for each in self._batch
             ]
             return [*self._release_all(), *self._complete()]
         error = self._options.on_exhausted is OnExhausted.ERROR or self._facts.forced_tool
@@ -477,7 +497,3 @@ class Turn:
         last = self._attempt.held.release_all()
         release = () if last is None else (Release(last, without, dropped),)
         return [*release, Complete(tuple(each.hit for each in self._batch), broken=True)]
-
-
-def _exhausted(located: Located) -> Located:
-    return replace(located, hit=replace(located.hit, exhausted=True))

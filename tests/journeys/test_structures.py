@@ -134,13 +134,17 @@ async def test_closed_statement_cuts_a_long_call_before_the_rest_is_sent(
         assert (turn["attempts"], turn["cured"]) == (2, True)
 
 
+@pytest.mark.parametrize("line", [15_000, 1_500])
 async def test_source_that_the_parser_cannot_manage_ends_unchecked(
-    upstream: ScriptedUpstream, tmp_path: Path
+    upstream: ScriptedUpstream, tmp_path: Path, line: int
 ) -> None:
-    """The call goes out when the search has had its time, other streams flow, the audit tells."""
+    """The call goes out when searches have had their time, other streams flow, the audit tells.
+
+    Where it has lines, it is searched while it streams too.
+    """
     write_rules(tmp_path, foo=rule_text("No.", astCondition="debugger", scope="tool:write"))
     upstream.script(
-        chat_reply(write("a=>" * 5_000, "A.java")),
+        chat_reply(write(("a=>" * (line // 3) + "\n") * (15_000 // line), "A.java")),
         chat_reply("Meanwhile."),
     )
     async with agent_at(upstream, tmp_path, patience=Patience(structures=1)) as agent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -26,7 +27,7 @@ from tests.support.exchanges import (
 )
 from tests.support.grammar import check_stream
 from tests.support.random_turns import BROAD, Run, Wanted, answers, rule_set, rules
-from tests.support.rules import turn_of
+from tests.support.rules import rule_text, ruleset, turn_of
 
 Script = list[tuple[tuple[Run, ...], list[int]]]
 RELEASES = st.sampled_from([ReleaseMode.SAFE, ReleaseMode.CUT, ReleaseMode.WHOLE])
@@ -268,3 +269,79 @@ def test_broken_answer_is_never_made_to_look_complete(
         assert not orderly or any(s.action is Action.EXHAUSTED for s in served.seen)
         assert breaks is served.broken or orderly
     assert _prose(exchange.client_message()) == _prose(message_of(served.got))
+
+
+READS = st.lists(st.integers(1, 9_000), max_size=20)
+STRUCTURE = ruleset(foo=rule_text(astCondition="eval($X)", scope="tool:write(*.ts)"))
+LINES = [f"const n{number} = run({number});\n" for number in range(150)]
+
+
+def _writing(source: str, size: int, *more: Any) -> bytes:
+    arguments = json.dumps({"path": "a.ts", "content": source})
+    opened = tool(0, "", id="a0", name="write")
+    deltas = [{"role": "assistant", "content": "Now. "}, opened]
+    deltas += [tool(0, piece) for piece in _pieces(arguments, [size])]
+    return wire(*(chunk(each) for each in deltas), *more)
+
+
+SOURCES = st.integers(0, 150).map(lambda at: "".join((*LINES[:at], "eval(a);\n", *LINES[at:])))
+SIZE = st.sampled_from([9, 40, 700, 100_000])
+FINISH = (chunk(finish="tool_calls"), DONE)
+
+
+@given(SOURCES | st.just("".join(LINES)), SIZE, READS, st.booleans())
+def test_searches_while_a_call_streams_do_not_depend_on_the_cutting(
+    source: str,
+    size: int,
+    reads: list[int],
+    whole: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Reads stop where a search is asked for, an unterminated end too, and go on from there."""
+    first = _writing(source, size, *FINISH) if whole else _writing(source, size).rstrip(b"\n")
+    bodies = [first, _writing("a();\n", 9, *FINISH)]
+    one, many = (
+        serve(exchange_of(turn_of(STRUCTURE)), bodies, cut)
+        for cut in (None, lambda body: at_offsets(body, reads))
+    )
+    assert one.searches
+    assert (one.got, rendered(one.exchange)) == (many.got, rendered(many.exchange))
+    assert (one.seen, one.searches, one.faults) == (many.seen, many.searches, [])
+    if "eval" not in source:
+        assert one.got.rstrip(b"\n") == first.rstrip(b"\n")
+
+
+@given(SIZE, READS, st.integers(500, 40_000))
+def test_searches_and_bounds_together_lose_no_byte(
+    size: int, reads: list[int], held_limit: int
+) -> None:
+    """Where more waits than may, before a search or behind it, everything goes out."""
+    body = _writing("".join(LINES), size, *FINISH)
+    exchange = exchange_of(turn_of(STRUCTURE), held_limit=held_limit)
+    served = serve(exchange, [body], lambda each: at_offsets(each, reads))
+    assert served.got == body
+
+
+@given(SIZE, READS, st.integers(0, 3))
+def test_fault_behind_a_search_loses_no_byte(
+    size: int,
+    reads: list[int],
+    good: int,
+) -> None:
+    """What the read still held when it stopped for the search goes out as it came."""
+    body = _writing("".join(LINES), size, *FINISH)
+    turn: Any = turn_of(STRUCTURE)
+    exchange = exchange_of(turn)
+    checked, left = turn.checked, good
+
+    def faulty(*given: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError
+        return checked(*given)
+
+    turn.checked = faulty
+    served = serve(exchange, [body], lambda each: at_offsets(each, reads))
+    assert served.got == body
+    assert served.complete
+    assert served.faults or served.searches <= good

@@ -69,21 +69,23 @@ def test_matches_in_closed_statements_are_told() -> None:
     """Each rule with its first; a rule that hit before is not searched, and costs nothing."""
     text = "eval(a);\ndebugger;\neval(b);\nlast();\n"
     searches = EarlySearches(ALL)
-    found = {
-        live.rule.name: text[span.start : span.end]
-        for live, span in source().search(text, frozenset(), searches)
-    }
+    wanted = source().search(text, frozenset(), searches)
+    assert wanted is not None
+    found = {name: text[span.start : span.end] for name, span in wanted[1].run()}
+    assert {live.rule.name for live in wanted[0]} == found.keys()
     assert found == {"foo": "debugger", "bar": "eval(a)"}
     left = searches.left
     assert left == MOST - len(text)
-    assert not source().search(text, ALL, searches)
+    assert source().search(text, ALL, searches) is None
     assert searches.left == left
 
 
 def test_match_in_the_last_statement_waits() -> None:
     """What may still become something else is no match yet."""
-    assert not source().search("a();\ndebugger\n", frozenset(), EarlySearches(ALL))
-    assert not source().search("a();\neval(x)\n", frozenset(), EarlySearches(ALL))
+    for text in ("a();\ndebugger\n", "a();\neval(x)\n"):
+        wanted = source().search(text, frozenset(), EarlySearches(ALL))
+        assert wanted is not None
+        assert not wanted[1].run()
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.decisions import Complete, Hit, Interrupt, Refuse
+from rules_engine.decisions import Complete, Hit, Interrupt, Quarantined, Refuse, Release
 from rules_engine.early import STEP
 from rules_engine.policy import TurnOptions
 from rules_engine.ruleset import RuleSet
-from rules_engine.structures import CheckStructure, StructureResult
+from rules_engine.structures import CheckStructure, StructureJob, StructureResult
 from rules_engine.turn import Answer, Turn
 from tests.support.playbook import Wire, call, done
 from tests.support.rules import rule_text, ruleset, turn_of
@@ -25,15 +25,21 @@ PADDING = "".join(f"const n{number} = run({number});\n" for number in range(120)
 LONG = BAD + PADDING
 
 
-def follow(turn: Turn, wires: Sequence[Wire]) -> list[Answer]:
+def run(job: StructureJob) -> StructureResult:
+    return StructureResult(job, job.search.run())
+
+
+def follow(
+    turn: Turn, wires: Sequence[Wire], result_of: Callable[[StructureJob], StructureResult] = run
+) -> list[Answer]:
     """Feed an attempt until it is over, running the searches that the turn asks for."""
     answers: list[Answer] = []
     for ordinal, events in enumerate(wires):
-        answers += turn.feed(ordinal, events, 0.0)
-        if answers and isinstance(answers[-1], CheckStructure):
-            jobs = answers[-1].jobs
-            results = [StructureResult(job, job.search.run()) for job in jobs]
-            answers += turn.checked(results, 0.0)
+        newest = turn.feed(ordinal, events, 0.0)
+        answers += newest
+        while newest and isinstance(newest[-1], CheckStructure):
+            newest = turn.checked([result_of(job) for job in newest[-1].jobs], 0.0)
+            answers += newest
         if any(isinstance(answer, Interrupt | Refuse) for answer in answers):
             break
     return answers
@@ -143,3 +149,41 @@ def test_later_call_of_a_message_is_cut_too() -> None:
     bad = [*call(1, "write", {"path": "a.ts", "content": LONG})]
     (hit,) = interrupts(follow(turn_of(ruleset(foo=LOUD)), [*clean, *bad]))
     assert hit.call == 1
+
+
+def test_search_that_is_not_done_in_time_is_the_last_one_before_the_end() -> None:
+    """The end searches the finished call, and alone says what went unchecked."""
+    asked: list[bool] = []
+
+    def late(job: StructureJob) -> StructureResult:
+        asked.append(job.search.closed)
+        return StructureResult(job, unchecked=True) if job.search.closed else run(job)
+
+    wires = [*written(LONG, *range(50, len(LONG), 50)), *done(0)]
+    answers = follow(turn_of(ruleset(foo=LOUD)), wires, late)
+    assert asked == [True, False]
+    assert not [each for each in answers if isinstance(each, Quarantined)]
+    assert [each.refused for each in answers if isinstance(each, Refuse)] == [(0,)]
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_rules_that_end_while_a_search_runs_lose_no_event(count: int) -> None:
+    """The event that waits for it goes out with the others."""
+    turn = turn_of(ruleset(foo=LOUD))
+    cuts = range(count, len(LONG), count)
+    for ordinal, events in enumerate(written(LONG, *cuts)):
+        answers = turn.feed(ordinal, events, 0.0)
+        if answers and isinstance(answers[-1], CheckStructure):
+            break
+    (release,) = turn.give_up()
+    assert isinstance(release, Release)
+    assert release.through == ordinal
+
+
+def test_searches_wait_for_what_an_event_brings_before_them() -> None:
+    """Of one event the earlier hit cuts, whichever is found by a search."""
+    quick = rule_text(condition="n90", scope="tool:write(*.ts)")
+    slow = rule_text(condition="n5 ", scope="tool:write(*.ts)")
+    for pattern, first in ((quick, "foo"), (slow, "bar")):
+        answers = follow(turn_of(ruleset(foo=LOUD, bar=pattern)), written(LONG))
+        assert [hit.rule.name for hit in interrupts(answers)] == [first]

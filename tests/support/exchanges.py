@@ -16,6 +16,7 @@ from proxy.step import Seen, Step
 from proxy.wire import AttemptMessage
 from proxy.wire.chat import WIRE_API
 from proxy.wire.chat.decoder import ChatDecoder
+from rules_engine.structures import StructureResult
 from rules_engine.turn import Turn
 from tests.support.attempts import request
 
@@ -55,6 +56,7 @@ class Served:
     sent: list[int] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    searches: int = 0
     complete: bool = False
     broken: bool = False
     failed: bool = False
@@ -69,7 +71,8 @@ def serve(
 ) -> Served:
     """Answer each attempt with the next body (the last one again and again) to the turn's end.
 
-    Where more is held than may, rules are switched off, as the relay does it.
+    Where more is held than may, rules are switched off, and searches that a step waits for are
+    run, as the relay does it.
     `breaks`: every body ends in a broken connection.
     """
     served = Served(exchange)
@@ -91,6 +94,10 @@ def _attempt(served: Served, reads: Sequence[bytes], *, breaks: bool) -> bool:
 
 
 def _take(served: Served, step: Step) -> bool:
+    while step.check:
+        served.searches += 1
+        results = [StructureResult(job, job.search.run()) for job in step.check]
+        step = step.then(served.exchange.checked(results, 0.0))
     if step.overheld:
         served.seen += step.seen
         served.got += step.send
