@@ -167,9 +167,13 @@ class _Protocol(ResponseHandler):
         self._reschedule_timeout()
 
     def _reschedule_timeout(self) -> None:
-        """Note that something came: one timer goes on where aiohttp makes one for each read."""
+        """Note that something came: one timer goes on where aiohttp makes one for each read.
+
+        None goes on while reading is paused: aiohttp asks for one when it reads on, even where
+        what was left of the last read has made it pause again.
+        """
         self._heard = self._loop.time()
-        if self._read_timeout_handle is None:
+        if self._read_timeout_handle is None and not self._reading_paused:
             super()._reschedule_timeout()
 
     def _on_read_timeout(self) -> None:

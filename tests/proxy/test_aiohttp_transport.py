@@ -32,11 +32,15 @@ async def client(upstream: ScriptedUpstream) -> AsyncIterator[Upstream]:
 
 @contextlib.asynccontextmanager
 async def answering(
-    *answers: list[bytes], reset: bool = False, stays: bool = False
+    *answers: list[bytes],
+    reset: bool = False,
+    stays: bool = False,
+    settings: dict[str, float] | None = None,
 ) -> AsyncIterator[Upstream]:
     """A client of a server that answers each request with the next of these, write by write.
 
-    Behind the last one it closes the connection, if it does not stay.
+    Behind the last one it closes the connection, if it does not stay. `settings`: more of the
+    client's `upstream`.
     """
     left = list(answers)
     serving: list[asyncio.Task[None] | None] = []
@@ -61,7 +65,8 @@ async def answering(
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    upstream = Upstream(Settings.model_validate({"upstream": {"url": f"http://127.0.0.1:{port}"}}))
+    where = {"url": f"http://127.0.0.1:{port}"}
+    upstream = Upstream(Settings.model_validate({"upstream": where | (settings or {})}))
     try:
         yield upstream
     finally:
@@ -358,6 +363,33 @@ async def test_silence_counts_from_the_last_piece(upstream: ScriptedUpstream) ->
     assert loop.time() - times[-1] >= 0.35
     await response.aclose()
     await client.aclose()
+
+
+async def drained(response: UpstreamResponse, pauses: int, seconds: float) -> bytes:
+    """Read to the end or the next fault, and let so much time pass behind the first pieces."""
+    got = bytearray()
+    with contextlib.suppress(IdleTimeout):
+        while piece := await response.until(bytes):
+            got += piece
+            if pauses:
+                pauses -= 1
+                await asyncio.sleep(seconds)
+    await response.aclose()
+    return bytes(got)
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+@pytest.mark.parametrize("last", [b"0\r\n\r\n", b""], ids=["ends", "stalls"])
+async def test_time_in_which_we_do_not_read_is_no_silence(size: int, last: bytes) -> None:
+    """However many of aiohttp's pauses one read of the upstream's holds, and until it stalls."""
+    chunk = b"%x\r\n%s\r\n" % (size, b"x" * size)
+    count = max(600, 360_000 // len(chunk))
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    settings = {"idleTimeout": 0.2}
+    async with answering([head, chunk * count + last], stays=True, settings=settings) as client:
+        response = await ask(client)
+        got = await drained(response, 3, 0.35)
+    assert got == b"x" * (size * count)
 
 
 async def test_the_client_that_is_closed_ends_who_waits(
