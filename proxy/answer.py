@@ -122,7 +122,8 @@ class Answer(Response):
             self._fault = fault
             self.stop()
             return
-        waiting = self._between or self._exchange.holding
+        # One that does not read would have comments pile up, and needs none to stay awake.
+        waiting = (self._between or self._exchange.holding) and not client.waits
         if waiting and now - client.last_sent >= self._context.patience.keep_alive:
             client.write_soon(self._exchange.continuation.keep_alive())
 

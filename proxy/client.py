@@ -23,9 +23,10 @@ class BrokenAnswer(Exception):  # noqa: N818 - named by what the client sees
 
 
 class _Begun:
-    """What is left of a write that has to wait; awaiting this brings it to its end."""
+    """What is left of a write of `data` that has to wait; awaiting this brings it to its end."""
 
-    def __init__(self, steps: Generator[Any, Any, None], waited_for: Any) -> None:
+    def __init__(self, data: bytes, steps: Generator[Any, Any, None], waited_for: Any) -> None:
+        self.data = data
         self._steps = steps
         self._waited_for = waited_for
 
@@ -68,7 +69,11 @@ class Client:
             return
         async with self._turn:
             await self._finish()
-            await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            try:
+                await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            except asyncio.CancelledError:
+                self._late[:0] = data  # a server that waits has written nothing yet
+                raise
         self.last_sent = self._now()
 
     def write_now(self, data: bytes) -> bool:
@@ -87,8 +92,13 @@ class Client:
         except StopIteration:
             self.last_sent = self._now()
             return True
-        self._begun = _Begun(steps, waited_for)
+        self._begun = _Begun(data, steps, waited_for)
         return False
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits for a client that does not read."""
+        return self._begun is not None or bool(self._late) or self._turn.locked()
 
     async def flush(self) -> None:
         """Send what `write_now` had to leave."""
@@ -122,11 +132,16 @@ class Client:
     async def _finish(self) -> None:
         if self._begun is not None:
             begun, self._begun = self._begun, None
-            await begun
+            try:
+                await begun
+            except asyncio.CancelledError:
+                self._late[:0] = begun.data
+                raise
             self.last_sent = self._now()
         while self._late:
-            late, self._late = bytes(self._late), bytearray()
+            late = bytes(self._late)
             await self._send({"type": "http.response.body", "body": late, "more_body": True})
+            del self._late[: len(late)]
             self.last_sent = self._now()
 
 

@@ -210,6 +210,35 @@ async def test_client_does_not_overtake_a_writer_that_waits() -> None:
     assert server.sent == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("first", ["write_now", "write"])
+async def test_what_waited_when_a_writer_was_cancelled_comes_before_what_follows(
+    first: str,
+) -> None:
+    """A turn that is stopped has last words for a client that is slow: no hole is before them."""
+    server = Slow()
+    client = Client(server.send)
+    server.ready.clear()
+    if first == "write_now":
+        assert not client.write_now(b"a")
+        writing = asyncio.ensure_future(client.flush())
+    else:
+        writing = asyncio.ensure_future(client.write(b"a"))
+    await asyncio.sleep(0)
+    assert not client.write_now(b"b")
+    assert client.waits
+    for again in (client.flush, client.flush):
+        writing.cancel()
+        await asyncio.wait({writing})
+        writing = asyncio.ensure_future(again())
+        await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.wait({writing})
+    server.ready.set()
+    await client.write(b"last words")
+    assert b"".join(server.sent) == b"ablast words"
+    assert not client.waits
+
+
 async def test_client_that_is_left_while_it_waits_ends_what_it_began() -> None:
     """The server learns of it, and nothing is locked behind it."""
     server = Slow()
@@ -224,7 +253,7 @@ async def test_client_that_is_left_while_it_waits_ends_what_it_began() -> None:
     assert server.cancelled
     server.ready.set()
     await client.end()
-    assert server.sent == [b""]
+    assert server.sent == [b"a", b""]  # a server whose client is gone drops both
 
 
 async def test_client_gets_the_servers_fault_where_it_waits() -> None:
