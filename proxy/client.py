@@ -65,16 +65,8 @@ class Client:
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the body; nothing is written for nothing."""
-        if not data:
-            return
-        async with self._turn:
-            await self._finish()
-            try:
-                await self._send({"type": "http.response.body", "body": data, "more_body": True})
-            except asyncio.CancelledError:
-                self._late[:0] = data  # a server that waits has written nothing yet
-                raise
-        self.last_sent = self._now()
+        if data and not self.write_now(data):
+            await self.flush()
 
     def write_now(self, data: bytes) -> bool:
         """Send a piece without waiting; False where some of it waits, and `flush` must be awaited.
@@ -135,7 +127,7 @@ class Client:
             try:
                 await begun
             except asyncio.CancelledError:
-                self._late[:0] = begun.data
+                self._late[:0] = begun.data  # a server that waits has written nothing yet
                 raise
             self.last_sent = self._now()
         while self._late:

@@ -271,3 +271,22 @@ async def test_what_a_fault_lets_go_waits_for_what_is_to_be_done_about_it(
     assert step.fault
     assert step.send
     assert not turned.body
+
+
+async def test_a_client_that_reads_nothing_is_not_kept_awake() -> None:
+    """Comments would pile up behind what it does not take."""
+    turned = Turned(opening(events("Fine.")), patience=Patience(keep_alive=0))
+    answer = turned._answer
+    ready = anyio.Event()
+
+    async def stalled(message: Any) -> None:
+        await ready.wait()
+        turned.sent.append(message)
+
+    client = answer._client = Client(stalled)
+    answer._live = answer._between = True
+    for _ in range(20):
+        answer.beat()
+    ready.set()
+    await client.flush()
+    assert turned.body.count(b": keep-alive") == 1

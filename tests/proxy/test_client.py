@@ -52,7 +52,8 @@ async def test_client_writes_one_piece_at_a_time() -> None:
     async with anyio.create_task_group() as group:
         for number in range(20):
             group.start_soon(client.write, b"%d" % number)
-    assert [message["body"] for message in wire.sent] == [b"%d" % n for n in range(20)]
+    sent = b"".join(message["body"] for message in wire.sent)
+    assert sent == b"".join(b"%d" % n for n in range(20))
 
 
 async def test_client_gets_a_fault_in_openais_shape() -> None:
@@ -83,7 +84,8 @@ async def test_what_is_written_soon_goes_before_what_is_written_later() -> None:
     await client.end()
     await anyio.wait_all_tasks_blocked()
     sent = [message["body"] for message in wire.sent]
-    assert sent == [b"one", b"two three", b"four", b"five", b""]
+    assert b"".join(sent) == b"onetwo threefourfive"
+    assert sent[-1] == b""
 
 
 async def test_what_is_written_soon_needs_nobody_to_go_on() -> None:
@@ -190,8 +192,8 @@ async def test_client_goes_on_with_what_had_to_wait() -> None:
         assert not client.write_now(b"c")
         assert server.sent == []
         await (client.write(b"d") if finish == "write" else getattr(client, finish)())
-        last = {"flush": [], "write": [b"d"], "end": [b""]}[finish]
-        assert server.sent == [b"a", b"bc", *last]
+        last = {"flush": [b"bc"], "write": [b"bcd"], "end": [b"bc", b""]}[finish]
+        assert server.sent == [b"a", *last]
         assert client.write_now(b"e")
         assert server.sent[-1] == b"e"
 
@@ -315,3 +317,18 @@ async def test_where_the_server_tells_who_leaves_nothing_is_received() -> None:
         await until_client_leaves(receive, fails(), departure)
     await until_client_leaves(receive, anyio.lowlevel.checkpoint(), departure)
     assert departure.told == []
+
+
+async def test_what_a_cancelled_writer_left_comes_before_what_follows() -> None:
+    """Also where it waited for another writer, and not for the server."""
+    server = Slow()
+    client = Client(server.send)
+    server.ready.clear()
+    first, second = (asyncio.ensure_future(client.write(piece)) for piece in (b"a", b"b"))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    server.ready.set()
+    await first
+    await client.write(b"c")
+    assert b"".join(server.sent) == b"abc"
