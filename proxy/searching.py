@@ -82,10 +82,14 @@ class _Pool:
         self.ended = False
 
     async def warm(self) -> None:
-        """See that one is ready for the next search."""
+        """See that one is ready for the next search, where one can be started."""
         async with self._slots:
-            if not self._idle:
+            if self._idle:
+                return
+            try:
                 self._idle.append(await _Searcher.start())
+            except OSError as problem:
+                _warn(type(problem).__name__)
 
     async def run(self, search: StructureSearch) -> Answer:
         """Run a search once a process is free. One that fails or is cancelled ends its process."""

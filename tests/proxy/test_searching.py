@@ -137,3 +137,22 @@ async def test_fault_of_a_search_leaves_its_text_unchecked() -> None:
     object.__setattr__(broken.search, "language", "no such language")
     results = await search([broken, _job(LARGE)], limit=FOR_EVER)
     assert [each.unchecked for each in results] == [True, False]
+
+
+async def test_where_no_process_can_be_started_texts_stay_unchecked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The proxy goes on, with processes again once there can be some."""
+
+    async def refused(*_: object, **__: object) -> Process:
+        raise BlockingIOError("no more processes")
+
+    async with searching.searching():
+        with monkeypatch.context() as patched:
+            patched.setattr(anyio, "open_process", refused)
+            await searching.warm()
+            (result,) = await search([_job(LARGE)], limit=FOR_EVER)
+            assert result.unchecked
+            await anyio.wait_all_tasks_blocked()
+        (result,) = await search([_job(LARGE)], limit=FOR_EVER)
+        assert not result.unchecked
