@@ -157,7 +157,7 @@ class _Protocol(ResponseHandler):
             self.reader()
 
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002 - aiohttp's
-        """Read on; aiohttp asks for it at each piece, whether it ever stopped or not."""
+        """Read on, if it ever stopped; aiohttp asks for it at the end of each body, too."""
         if self._reading_paused:
             super().resume_reading(resume_parser)
 

@@ -144,8 +144,7 @@ class Exchange:
             self._guard(lambda: self._execute(self.turn.give_up(), step), step)
             self._watching = False
         left, self._unread = self._unread, None
-        while left is not None and not left.over:
-            self._unwatched(left, step)
+        self._pass_left(left, step)
         step.last += self._intake.rest() if step.complete and self.passes_on else b""
         return step
 
@@ -213,7 +212,7 @@ class Exchange:
 
     def _begin(self) -> None:
         self._intake = Intake(self._wire.decoder(self._profile), self._limit)
-        self._outlet = Outlet(self.continuation, first=self._first)
+        self._outlet = Outlet(self.continuation, first=self.turn.attempts == 1)
         self._ended = False  # the turn machine knows that the output is over
         self._accepted = False
         self._unfinished: frozenset[tuple[int, int]] = frozenset()
@@ -229,7 +228,7 @@ class Exchange:
 
     @property
     def _first(self) -> bool:
-        return self.turn.attempts == 1
+        return self._outlet.first
 
     def _guard(self, work: Callable[[], None], step: Step) -> None:
         """Do `work`; a fault of ours in it switches the rules off."""
@@ -326,6 +325,10 @@ class Exchange:
         self._execute(self.turn.feed(backlog.count - 1, events, now), step)
         if decoded.done:
             self._finish(step, broken=False)
+
+    def _pass_left(self, left: Events | None, step: Step) -> None:
+        while left is not None and not left.over:
+            self._unwatched(left, step)
 
     def _unwatched(self, events: Events, step: Step) -> None:
         """Take bytes behind the end mark, or of a turn that no rule watches (any more)."""
@@ -477,8 +480,7 @@ class Exchange:
         step.send += self._outlet.emptied()
         if self._intake.done:
             self._end_unwatched(step)
-        while left is not None and not left.over:
-            self._unwatched(left, step)
+        self._pass_left(left, step)
 
     def _complete(self, complete: Complete, step: Step) -> None:
         self._accepted = not complete.broken

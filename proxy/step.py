@@ -51,11 +51,6 @@ class Step:
         return self.reissue or self.complete
 
     @property
-    def stops(self) -> bool:
-        """Whether nothing more of this read counts for now."""
-        return self.reissue or self.overheld
-
-    @property
     def only_sends(self) -> bool:
         """Whether it says nothing but what goes to the client now."""
         return not (
