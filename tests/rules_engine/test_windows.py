@@ -117,12 +117,31 @@ def test_hold_at_a_cut_counts_the_rule_that_hit() -> None:
     assert text.hold() == len(text.text)
 
 
-def test_hold_at_the_end_counts_what_the_end_decided() -> None:
-    """A match that only the end makes was held and is not let go with it."""
-    text = window("end$")
+@pytest.mark.parametrize("release", [ReleaseMode.SAFE, ReleaseMode.CUT])
+@pytest.mark.parametrize("dropped", [False, True])
+def test_hold_at_the_end_counts_what_the_end_decided(
+    release: ReleaseMode,
+    dropped: bool,  # noqa: FBT001 - a case
+) -> None:
+    """A match that only the end makes was held and is not let go with it.
+
+    Nor is it where no rule holds anything any more by the time that it is asked for.
+    """
+    text = window("end$", release=release)
     text.feed("the end")
-    text.close()
+    assert text.close()
+    if dropped:
+        text.drop_holds()
     assert text.hold_at(7) == 4
+
+
+def test_cut_holds_what_was_complete_before_its_search_came_to_rest() -> None:
+    """Where a piece undoes a match, that match was complete up to some place in the piece."""
+    text = window(r"TODO(?!, done)", release=ReleaseMode.CUT)
+    text.feed("a TODO")
+    assert text.feed(", done, and more, much more") == ()
+    assert text.hold() == text.length
+    assert [text.hold_at(cut) for cut in (6, 7, 11, 12, 20)] == [2, 2, 2, 12, 20]
 
 
 def test_dropped_holds_let_everything_go_and_still_find() -> None:
