@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
+import socket
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
@@ -382,12 +383,28 @@ class Connection:
         """Drop it at once, with whatever was still to be written."""
         connection = self._response.connection
         if connection is not None and connection.transport is not None:
+            _hang_up(connection.transport)
             connection.transport.abort()
         self._response.close()
 
     async def aclose(self) -> None:
         """Do the same, under the name that httpx's own streams have for it."""
         self.abort()
+
+
+def _hang_up(transport: asyncio.Transport) -> None:
+    """Tell the other side in this very step; event loops close an aborted socket in their next."""
+    own = transport.get_extra_info("socket")
+    if own is None or own.fileno() < 0:
+        return
+    # uvloop's sockets cannot be shut down, so it is asked of the same one under another object.
+    same = socket.socket(own.family, own.type, own.proto, fileno=own.fileno())
+    try:
+        same.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # the other side was faster
+    finally:
+        same.detach()
 
 
 async def _slices(body: bytes) -> AsyncIterator[bytes]:

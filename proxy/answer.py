@@ -147,7 +147,7 @@ class Answer(Response):
     async def _run(self, client: Client) -> None:
         try:
             opened = await open_placed(self._context.open, self._context.forms.at_start())
-            self._response = opened.response
+            self._read_from(opened.response)
             body = Body(opened.response)
             if _success(opened.response):
                 await self._keep_form(opened.form)
@@ -355,7 +355,7 @@ class Answer(Response):
             ) from None
         finally:
             self._between = False
-        self._response = opened.response
+        self._read_from(opened.response)
         self._exchange.reissued(self._now())
         if not _success(opened.response):
             return opened.response
@@ -435,6 +435,10 @@ class Answer(Response):
         else:
             self._record(fault.code)
             await client.fault(fault)
+
+    def _read_from(self, response: UpstreamResponse) -> None:
+        self._response = response
+        self._exchange.at_interrupt = response.abort
 
     async def _close_upstream(self) -> None:
         if self._response is not None:

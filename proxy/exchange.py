@@ -71,6 +71,7 @@ class Exchange:
         self._watching = not turn.plan().idle
         self._unread: Events | None = None  # those behind one that something must be done about
         self.unplaceable = False  # an upstream took no form of what we had to say
+        self.at_interrupt: Callable[[], None] = lambda: None  # cuts the upstream off
         self._begin()
 
     # ---- what the relay calls
@@ -435,6 +436,7 @@ class Exchange:
         self.withheld_characters += withheld
 
     def _interrupt(self, interrupt: Interrupt, step: Step) -> None:
+        self.at_interrupt()  # before all that follows from it is worked out
         note = wording.interrupt(interrupt.hits, anew=self.turn.plan().whole)
         partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
         self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)

@@ -12,9 +12,10 @@ import httpx
 import pytest
 
 from proxy.assembly import assemble
+from proxy.wire import WireApi
 from tests.support.agent import PATIENT, Agent, write_rules
-from tests.support.chat import chat_reply, completion
-from tests.support.faulty_wire import FaultyApi, Where
+from tests.support.chat import chat_reply, completion, events
+from tests.support.faulty_wire import FaultyApi, SpeechlessApi, Where
 from tests.support.proxy import running_proxy, settings_for
 from tests.support.rules import rule_text
 from tests.support.upstream import Reply, ScriptedUpstream
@@ -28,7 +29,7 @@ STREAM = chat_reply("one ", "two FORBID", "FAULT", " three")
 
 @asynccontextmanager
 async def agent_with(
-    upstream: ScriptedUpstream, workspace: Path, api: FaultyApi, **settings: Any
+    upstream: ScriptedUpstream, workspace: Path, api: WireApi, **settings: Any
 ) -> AsyncIterator[Agent]:
     write_rules(workspace, foo=RULE)
     given = settings_for(
@@ -39,6 +40,19 @@ async def agent_with(
         agent = Agent(http, proxy)
         agent.messages = [{"role": "user", "content": "hi"}]
         yield agent
+
+
+async def read_to_its_end(agent: Agent) -> tuple[bytes, bool]:
+    """Give what the client gets, and whether it broke off."""
+    got = b""
+    url = f"{agent.proxy.url}/chat/completions"
+    async with agent.http.stream("POST", url, json=agent.body()) as answer:
+        try:
+            async for piece in answer.aiter_raw():
+                got += piece
+        except httpx.RemoteProtocolError:
+            return got, True
+    return got, False
 
 
 @pytest.mark.parametrize("where", ["decode", "close", "finish", "message"])
@@ -65,6 +79,17 @@ async def test_stream_falls_open_with_every_byte(
     assert "Traceback" not in caplog.text
 
 
+async def test_fault_behind_a_cut_is_a_break(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    """The upstream is gone by then: what was held goes out, and it does not look complete."""
+    body = b"".join(events("one ", "two FORBIDDEN")[:3])
+    upstream.script(Reply(body, terminate="stall"))
+    async with agent_with(upstream, tmp_path, SpeechlessApi()) as agent:
+        got, broken = await read_to_its_end(agent)
+        (turn,) = await agent.audit("turns")
+    assert (got, broken) == (body, True)
+    assert turn["outcome"].startswith("upstream_broken; rules off: a fault of ours")
+
+
 @pytest.mark.parametrize("ending", ["abort", "clean"])
 async def test_stream_without_an_end_mark_falls_open(
     upstream: ScriptedUpstream, tmp_path: Path, ending: Any
@@ -73,15 +98,7 @@ async def test_stream_without_an_end_mark_falls_open(
     body = STREAM.body[: STREAM.body.index(b"FAULT") + 5]
     upstream.script(Reply(body, terminate=ending))
     async with agent_with(upstream, tmp_path, FaultyApi("decode")) as agent:
-        got = b""
-        url = f"{agent.proxy.url}/chat/completions"
-        async with agent.http.stream("POST", url, json=agent.body()) as answer:
-            try:
-                async for piece in answer.aiter_raw():
-                    got += piece
-                broken = False
-            except httpx.RemoteProtocolError:
-                broken = True
+        got, broken = await read_to_its_end(agent)
     assert got == body
     assert broken is (ending == "abort")
 

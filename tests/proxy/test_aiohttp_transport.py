@@ -430,3 +430,21 @@ async def test_a_body_that_is_aborted_is_closed_at_once(
     whole.abort()
     await whole.aclose()
     assert (await upstream.exchange(1)).closed_at is None
+
+
+async def test_an_abort_reaches_the_other_side_in_the_same_step() -> None:
+    """The event loop, which closes sockets later, is not asked."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        client = Upstream(Settings.model_validate({"upstream": {"url": url}}))
+        asking = asyncio.ensure_future(ask(client))
+        peer, _ = await asyncio.to_thread(listening.accept)
+        with peer:
+            assert await asyncio.to_thread(peer.recv, 4096)
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+            response = await asking
+            response.abort()
+            peer.settimeout(5)
+            assert peer.recv(4096) == b""
+        await response.aclose()
+        await client.aclose()

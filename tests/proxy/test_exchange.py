@@ -36,6 +36,17 @@ ENDING = ruleset(foo=rule_text("Do not end so.", condition="end$"))
 BAD_CALL = Tool("edit", '{"path":"a.ts","new":"the end"}')
 
 
+class NotingApi(ChatApi):
+    """The chat API; notes in `order` when what an interrupt keeps is written."""
+
+    def __init__(self, order: list[str]) -> None:
+        self._order = order
+
+    def partial(self, text: str) -> bytes:
+        self._order.append("written")
+        return super().partial(text)
+
+
 def document_of(*pieces: str | Tool | Thinking) -> bytes:
     return completion(*pieces).body
 
@@ -57,6 +68,18 @@ def test_interrupt_closes_the_upstream_and_leaves_note_and_partial() -> None:
     assert [(seen.action, seen.attempt) for seen in step.seen] == [(Action.INTERRUPT, 1)]
     assert exchange.withheld_characters == len("FORBIDDEN")
     assert not exchange.holding
+
+
+@pytest.mark.parametrize("release", ["safe", "cut", "whole"])
+def test_upstream_is_cut_off_before_anything_else_is_worked_out(release: str) -> None:
+    """Writing down what the next attempt is told does not keep it waiting."""
+    order: list[str] = []
+    wire = NotingApi(order)
+    turn = turn_of(FOO, TurnOptions(release=ReleaseMode(release)))
+    exchange = exchange_of(turn, wire=wire)
+    exchange.at_interrupt = lambda: order.append("cut off")
+    assert exchange.read(chat("All clear. ", "FORBIDDEN", " more"), 0.0).reissue
+    assert order == ["cut off", "written"]
 
 
 def test_second_attempt_continues_the_first() -> None:

@@ -13,7 +13,7 @@ from proxy.quirks import PLAIN, Profile
 from proxy.splice import Placement
 from proxy.sse import SseEvent, SseReader
 from proxy.step import Seen, Step
-from proxy.wire import AttemptMessage
+from proxy.wire import AttemptMessage, WireApi
 from proxy.wire.chat import WIRE_API
 from proxy.wire.chat.decoder import ChatDecoder
 from rules_engine.structures import StructureResult
@@ -31,12 +31,13 @@ def exchange_of(
     limit: int = 1 << 20,
     held_limit: int = 1 << 20,
     reminders: Placement = Placement.INTO_TOOL,
+    wire: WireApi = WIRE_API,
 ) -> Exchange:
     """An exchange of a streaming chat request that ends on a user message."""
     pending = Pending.behind([Message("user", "Do it.", "", ())], WIRE_API.user)
     asked = request(include_usage=include_usage)
     return Exchange(
-        WIRE_API,
+        wire,
         asked,
         turn,
         profile,

@@ -70,3 +70,10 @@ class FaultyApi(ChatApi):
         self._made += 1
         inner = super().decoder(profile)
         return FaultyDecoder(inner, self._where) if self._made >= self._attempt else inner
+
+
+class SpeechlessApi(ChatApi):
+    """Chat, where the half that an interrupt keeps cannot be written."""
+
+    def partial(self, _text: str) -> bytes:
+        raise Fault("secret words")
