@@ -224,6 +224,8 @@ class Answer(Response):
         if not data:
             return exchange.end(self._now(), broken=False)
         step = exchange.read(data, self._now())
+        if isinstance(step, bytes):
+            return None if client.write_now(step) else Step()
         if step.only_sends:
             passed = not step.send or client.write_now(step.send)
             return None if passed and not exchange.finish_seen else Step()

@@ -7,43 +7,31 @@ and closes connections, sends, stores, and records as each `Step` says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from proxy.backlog import Backlog, CutRun, Run
-from proxy.batch import apart, deliveries, outcomes, refusal_results, reminded, reminder_of, untold
-from proxy.conversation import Message
-from proxy.intake import Events, Intake
-from proxy.outlet import Outlet, lets_by
+from proxy.execution import Execution
+from proxy.intake import CutEvents, Events, tells
+from proxy.outlet import lets_by
 from proxy.pending import Pending
 from proxy.quirks import Profile
-from proxy.splice import Placement, Splice
+from proxy.splice import Placement
 from proxy.sse import SseEvent
-from proxy.step import Seen, Step, place_of
-from proxy.wire import Decoded, WireApi, WireRequest
-from rules_engine import wording
-from rules_engine.decisions import (
-    Action,
-    Complete,
-    Hit,
-    Interrupt,
-    Observe,
-    Quarantined,
-    Refuse,
-    Release,
-    Withhold,
-)
-from rules_engine.structures import CheckStructure, StructureResult
+from proxy.step import Step, place_of
+from proxy.wire import Decoded, Texts, WireApi, WireRequest
+from rules_engine.decisions import Release
+from rules_engine.structures import StructureResult
 from rules_engine.turn import Answer, Turn
 
-_GAP = "\n\n"  # between what the model said and what we say behind it
 
-
-class Exchange:
+class Exchange(Execution):
     """One turn of one streaming request. `limit`: the largest event in bytes.
 
     `held_limit`: bytes of events that may wait; beyond it a step says so, and nothing is read on
     until the relay has taken that for the end of the rules (`give_up`).
     """
+
+    _unread: Events | None  # those behind one that something must be done about
 
     def __init__(
         self,
@@ -57,34 +45,36 @@ class Exchange:
         held_limit: int,
         reminders: Placement = Placement.INTO_TOOL,
     ) -> None:
-        self.turn = turn
-        self.pending = pending
-        self.withheld_characters = 0
-        self._usage: list[Mapping[str, int] | None] = []  # of the attempts before
-        self._wire = wire
-        self._request = request
-        self._profile = profile
-        self._limit = limit
+        super().__init__(wire, request, turn, profile, pending, limit=limit, reminders=reminders)
         self._held_limit = held_limit
-        self._reminders = reminders
-        self.continuation = wire.continuation(request)
         self._watching = not turn.plan().idle
-        self._unread: Events | None = None  # those behind one that something must be done about
-        self.unplaceable = False  # an upstream took no form of what we had to say
-        self.at_interrupt: Callable[[], None] = lambda: None  # cuts the upstream off
-        self._begin()
 
     # ---- what the relay calls
 
-    def read(self, data: bytes, now: float) -> Step:
-        """More bytes of the current attempt. Raises `sse.EventTooLarge`."""
-        step = Step()
-        events = self._intake.events(data)
+    def read(self, data: bytes, now: float) -> Step | bytes:
+        """More bytes of the current attempt; gives bytes where to send them is all that is to do.
+
+        Raises `sse.EventTooLarge`.
+        """
+        intake = self._intake
+        parts = intake.parts(data)
+        if not parts or not self._flows:
+            return self._step(intake.events(data, parts), now)
+        raw = b"\n\n".join([*parts, b""])
+        if not self._watching:
+            return self._step(intake.cut(parts), now) if tells(raw) else raw
+        texts = intake.texts(parts) if len(raw) <= self._held_limit else None
+        if texts is None:
+            return self._step(intake.cut(parts), now)
+        outlet = self._outlet
         try:
-            self._take(events, now, step)
+            answers = self.turn.pass_text(outlet.backlog.count, *texts, now)
         except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
-            self._fall_open(events, problem, step)
-        return self._with_rest(step)
+            return self._behind_text(intake.cut(parts), texts, problem, now)
+        if answers is not None or len(texts[1]) < len(parts):
+            return self._behind_text(intake.cut(parts), texts, answers, now)
+        outlet.went(*texts)
+        return raw
 
     def pass_rest(self, data: bytes) -> Step:
         """Bytes that no rule looks at: behind the end mark, or when the rules are off."""
@@ -156,11 +146,6 @@ class Exchange:
         self._begin()
 
     @property
-    def usage(self) -> Sequence[Mapping[str, int] | None]:
-        """What each attempt told last of its usage."""
-        return [*self._usage, self._intake.usage]
-
-    @property
     def finish_seen(self) -> bool:
         """Whether the current attempt has said why it finished, and its end is still open."""
         return self._intake.finish_seen and not self._ended
@@ -175,53 +160,14 @@ class Exchange:
         """Whether the proxy itself keeps something back."""
         return bool(self._backlog)
 
-    def client_message(self) -> Message:
-        """The assistant message as the client has it, or will once the last bytes are out."""
-        message, whole = self._intake.message(), self._whole()
-        text = message.text if whole else message.text[: self._outlet.text]
-        reasoning = message.reasoning if whole else message.reasoning[: self._outlet.thinking]
-        return Message(
-            "assistant",
-            self._front() + text + self._said,
-            # Behind released text an attempt's reasoning is not shown.
-            self.turn.released_thinking + ("" if self.turn.released else reasoning),
-            message.calls if whole else (),
-        )
-
-    def splice(self, *, left: bool = False) -> Splice | None:
-        """What the turn leaves behind, or None. `left`: the client went away before its end."""
-        injected = self.pending.splice.injects
-        if self.unplaceable or not (injected and self._request.anchored):
-            return None
-        pending = self.pending.abandoned(self._front(), self.turn.released_thinking)
-        message = self._intake.message()
-        if self._whole() and self.turn.released and not self._profile.forbid_reasoning:
-            pending = pending.restored(b"" if message.extra == b"{}" else message.extra)
-        return pending.finish(self.client_message().text, head=left)
-
-    def _front(self) -> str:
-        """Text of abandoned attempts at the front of the client's message, with its seam."""
-        released = self.turn.released
-        spoken = self._intake.message().text if self._whole() else self._outlet.text or self._said
-        return released + wording.seam(released) if released and spoken else released
-
-    def _whole(self) -> bool:
-        """Whether the client got the newest attempt's message as it is."""
-        return self._accepted and not self._withheld
-
     # ---- one attempt
 
     def _begin(self) -> None:
-        self._intake = Intake(self._wire.decoder(self._profile), self._limit)
-        self._outlet = Outlet(self.continuation, first=self.turn.attempts == 1)
-        self._ended = False  # the turn machine knows that the output is over
-        self._accepted = False
-        self._unfinished: frozenset[tuple[int, int]] = frozenset()
-        self._withheld = False  # its calls stay here for good
+        super()._begin()
+        self._flows = False  # what was read last went out as it came: the next likely does, too
         self._ending = False  # how its connection ended, while structures are searched
         self._over_broken: bool | None = None  # how its body ended, if it has
         self._unread = None
-        self._said = ""  # what we said ourselves in their place
 
     @property
     def _backlog(self) -> Backlog:
@@ -262,6 +208,15 @@ class Exchange:
                 self._close(now, step, broken=cut_short, transport=broken)
         return step
 
+    def _step(self, events: Events, now: float) -> Step:
+        """Take what one read completed, and say what is to be done."""
+        step = Step()
+        try:
+            self._take(events, now, step)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(events, problem, step)
+        return self._with_rest(step)
+
     def _with_rest(self, step: Step) -> Step:
         """With it what stands behind the end mark, if it is the client's."""
         if (step.complete or step.check) and self.passes_on:
@@ -272,6 +227,7 @@ class Exchange:
         """Take in what one read completed; pieces of one text in a row are fed as one."""
         backlog = self._outlet.backlog
         while events.at < events.count:
+            self._flows = False
             if self._ended or not self._watching:
                 self._unwatched(events, step)
                 continue
@@ -279,11 +235,7 @@ class Exchange:
             room = 0 if self.continuation.curious else self._held_limit - backlog.size
             run = events.run(room)
             if run is not None:
-                answers = self._feed_text(run, now)
-                if answers is None:
-                    step.send += run.raw
-                else:
-                    self._execute(answers, step)
+                self._feed_text(run, now, step)
             else:
                 self._feed(events, now, step)
             if self._pauses(events, step):
@@ -298,19 +250,43 @@ class Exchange:
             self._unread = left
         return waits or step.reissue
 
-    def _feed_text(self, run: Run | CutRun, now: float) -> Sequence[Answer] | None:
-        """Feed pieces of one text; None where they go out as they came, else they wait."""
-        outlet = self._outlet
-        first = outlet.backlog.count
+    def _feed_text(self, run: Run | CutRun, now: float, step: Step) -> None:
+        """Feed pieces of one text."""
         try:
-            answers = self.turn.feed_text(first, run.choice, run.pieces, now)
+            answers = self.turn.pass_text(self._backlog.count, run.choice, run.pieces, now)
         except Exception:
-            outlet.backlog.extend(run)
+            self._backlog.extend(run)
             raise
-        if lets_by(answers, first + len(run.pieces) - 1) and outlet.passes(run):
-            return None
+        self._decided(run, answers, step)
+
+    def _decided(self, run: Run | CutRun, answers: Sequence[Answer] | None, step: Step) -> None:
+        """Let text that was fed out as it came, where that is all, else do what is decided."""
+        outlet = self._outlet
+        last = outlet.backlog.count + len(run.pieces) - 1
+        answers = (Release(last),) if answers is None else answers
+        if lets_by(answers, last) and outlet.passes(run):
+            step.send += run.raw
+            self._flows = not self._intake.finish_seen
+            return
         outlet.backlog.extend(run)
-        return answers
+        self._execute(answers, step)
+
+    def _behind_text(
+        self, events: CutEvents, texts: Texts, fed: Sequence[Answer] | Exception | None, now: float
+    ) -> Step:
+        """Go on behind text that was read and fed, and does not just pass."""
+        self._flows, step, run = False, Step(), events.took(texts)
+        if isinstance(fed, Exception):
+            self._backlog.extend(run)
+            self._fall_open(events, fed, step)
+            return self._with_rest(step)
+        try:
+            self._decided(run, fed, step)
+            if not self._pauses(events, step):
+                self._take(events, now, step)
+        except Exception as problem:  # noqa: BLE001 - a fault of ours must not harm the stream
+            self._fall_open(events, problem, step)
+        return self._with_rest(step)
 
     def _feed(self, taken: Events, now: float, step: Step) -> None:
         """Feed the next event."""
@@ -335,7 +311,8 @@ class Exchange:
         """Take bytes behind the end mark, or of a turn that no rule watches (any more)."""
         if self._outlet.first and not self._ended:
             step.send += events.untold()
-            if events.at == events.count:
+            if events.over:
+                self._flows = not self._intake.finish_seen
                 return
         if self._ended:
             event = events.event()
@@ -385,94 +362,6 @@ class Exchange:
         if not (plain or self._withheld or broken or self._intake.failed):
             step.last += self.continuation.finish()
 
-    # ---- decisions
-
-    def _execute(self, decisions: Sequence[Answer], step: Step) -> None:
-        for decision in decisions:
-            match decision:
-                case Release():
-                    self._release(decision, step)
-                case Interrupt():
-                    self._interrupt(decision, step)
-                case Refuse():
-                    self._refuse(decision, step)
-                case Withhold():
-                    self._withhold(decision, step)
-                case Complete():
-                    self._complete(decision, step)
-                case Observe(hits):
-                    self._see(step, hits, Action.OBSERVED, "observed")
-                case Quarantined(rule, surface):
-                    hit = Hit(rule, surface, 0, 0, 0, 0, "")
-                    self._see(step, (hit,), Action.QUARANTINED, "over its budget, unchecked")
-                case CheckStructure(jobs):
-                    step.check = jobs
-
-    def _see(self, step: Step, hits: Sequence[Hit], action: Action, outcome: str) -> None:
-        step.seen += tuple(Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
-
-    def _release(self, release: Release, step: Step) -> None:
-        self._unfinished = release.without_calls
-        out: list[bytes] = []
-        try:
-            out.extend(self._outlet.release(release))
-        finally:  # a fault at one event loses none before it
-            if self._ended:
-                step.last += b"".join(out)
-            else:
-                step.send += b"".join(out)
-
-    def _abandon(self, withheld: int, seam: str, step: Step, *, at: int | None = None) -> None:
-        self._drop_held(withheld, at)
-        self._outlet.text = self._outlet.thinking = 0  # the turn has what the client saw
-        self.continuation.reissued(seam)
-        step.close_upstream = step.reissue = True
-        step.send += step.last
-        step.last = b""
-
-    def _drop_held(self, withheld: int, at: int | None = None) -> None:
-        self._outlet.drop(at)
-        self._ended = True
-        self.withheld_characters += withheld
-
-    def _interrupt(self, interrupt: Interrupt, step: Step) -> None:
-        self.at_interrupt()  # before all that follows from it is worked out
-        note = wording.interrupt(interrupt.hits, anew=self.turn.plan().whole)
-        partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
-        self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)
-        self._see(step, interrupt.hits, Action.INTERRUPT, "reissued")
-        self._abandon(interrupt.withheld, interrupt.seam, step, at=interrupt.at)
-
-    def _refuse(self, refuse: Refuse, step: Step) -> None:
-        message = self._intake.message()
-        refused, others = apart(refuse)
-        results = refusal_results(refuse, len(message.calls))
-        rendered = self._wire.refused(message, results, self._profile)
-        self.pending = self.pending.refused(rendered, deliveries(others))
-        self._see(step, refused, Action.REFUSE, "reissued")
-        for hit in others:
-            self._see(step, (hit,), reminder_of(hit), "told with the refusal")
-        self._abandon(refuse.withheld, refuse.seam, step)
-
-    def _withhold(self, withhold: Withhold, step: Step) -> None:
-        said = wording.withheld(withhold.hits)
-        self._withheld = True
-        self._drop_held(withhold.withheld)
-        self._see(step, withhold.hits, Action.EXHAUSTED, "withheld")
-        step.failed = step.exhausted = withhold.error
-        if withhold.error:
-            step.last += self._error(said)
-        elif self._outlet.document:
-            step.last, self._said = self._wire.document(said, self._request), said
-        else:
-            step.last += self.continuation.withheld(said)
-            self._said = _GAP + said if self._outlet.text else said
-
-    def _error(self, message: str) -> bytes:
-        if self._outlet.document:
-            return self._wire.error_body(message, "ttsr_error", "rule_exhausted")
-        return self.continuation.error(message, "rule_exhausted")
-
     def _fall_open(self, left: Events | None, problem: Exception, step: Step) -> None:
         """Rules are off: what is held and what is left of this read goes out as it came."""
         step.fault = place_of(problem)
@@ -483,17 +372,3 @@ class Exchange:
         if self._intake.done:
             self._end_unwatched(step)
         self._pass_left(left, step)
-
-    def _complete(self, complete: Complete, step: Step) -> None:
-        self._accepted = not complete.broken
-        hits = complete.reminders
-        if complete.broken:
-            step.last += self.continuation.broken(self._unfinished)
-            for hit in hits:
-                self._see(step, (hit,), reminder_of(hit), "the answer broke off")
-            return
-        if self._request.anchored:
-            self.pending = reminded(self.pending, hits, self._reminders)
-        rows = outcomes(hits) if self._request.anchored else untold(hits)
-        for hit, action, outcome in rows:
-            self._see(step, (hit,), action, outcome)

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from proxy.backlog import CutRun, Run
 from proxy.sse import SseEvent, SseReader, event_of
-from proxy.wire import AttemptMessage, Decoded, Decoder
+from proxy.wire import AttemptMessage, Decoded, Decoder, Texts
 from rules_engine.events import FinishReason, TurnEvent
 
 _RECORDED = (b"[DONE]", b'"usage"', b'"error"')  # what the turn's record wants of unwatched events
@@ -19,9 +19,10 @@ class Intake:
 
     `done`: the end mark was read. `failed`: the upstream reported an error in its stream.
     `finish_seen`: it said why it finished. `usage`: the last counts that it told.
+    `parts`, `texts`: those of its reader and decoder, which most reads need no more than.
     """
 
-    __slots__ = ("_decoder", "_sse", "done", "failed", "finish_seen", "usage")
+    __slots__ = ("_decoder", "_sse", "done", "failed", "finish_seen", "parts", "texts", "usage")
 
     def __init__(self, decoder: Decoder, limit: int) -> None:
         self.done = False
@@ -30,12 +31,18 @@ class Intake:
         self.usage: Mapping[str, int] | None = None
         self._decoder = decoder
         self._sse = SseReader(limit)
+        self.parts = self._sse.parts
+        self.texts = decoder.texts
 
-    def events(self, data: bytes) -> Events:
-        """Read more bytes, and give the events that they complete. Raises `sse.EventTooLarge`."""
-        parts = self._sse.parts(data)
-        if parts is None:
-            return ReadEvents(self._decoder, self._sse.feed(data))
+    def events(self, data: bytes, parts: list[bytes] | None) -> Events:
+        """Give the events that more bytes complete. Raises `sse.EventTooLarge`.
+
+        `parts`: what `parts` has made of those bytes; where it is None, they are read now.
+        """
+        return ReadEvents(self._decoder, self._sse.feed(data)) if parts is None else self.cut(parts)
+
+    def cut(self, parts: list[bytes]) -> CutEvents:
+        """Give the events that were cut into `parts`."""
         return CutEvents(self._decoder, parts)
 
     def tail(self) -> Events:
@@ -152,21 +159,20 @@ class CutEvents(Events):
 
     __slots__ = ("_parts",)
 
-    def __init__(self, decoder: Decoder, parts: list[bytes]) -> None:  # one is made for each read
-        self._decoder = decoder
+    def __init__(self, decoder: Decoder, parts: list[bytes]) -> None:
+        super().__init__(decoder, len(parts))
         self._parts = parts
-        self._ahead = None
-        self.at, self.count = 0, len(parts)
 
     def run(self, room: int) -> Run | CutRun | None:
         """Take as many as carry a piece of one choice's text each, or none."""
         parts = self._parts if self.count == 1 else self._within(room)
         texts = None if self._ahead else self._decoder.texts(parts)
-        if texts is None:
-            return super().run(room)
-        count = len(texts[1])
-        self.at += count
-        return CutRun(parts if count == len(parts) else parts[:count], texts)
+        return super().run(room) if texts is None else self.took(texts)
+
+    def took(self, texts: Texts) -> CutRun:
+        """Take those that carry `texts`, which the decoder has read."""
+        begin, self.at = self.at, self.at + len(texts[1])
+        return CutRun(self._parts[begin : self.at], texts)
 
     def untold(self) -> bytes:
         """Take those in front of the first in which there may be something to note."""

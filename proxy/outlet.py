@@ -29,14 +29,17 @@ class Outlet:
 
     def passes(self, run: Run | CutRun) -> bool:
         """Whether a run of text goes out as it came, as nothing waits; it counts as sent then."""
-        backlog = self.backlog
-        if backlog.size or not self.first:
+        if self.backlog.size or not self.first:
             return False
         if not self._continuation.texts_pass(run.raw, has_id=run.has_id):
             return False
-        backlog.count += len(run.pieces)
-        self.text += sum(map(len, run.pieces)) if run.choice == 0 else 0
+        self.went(run.choice, run.pieces)
         return True
+
+    def went(self, choice: int, pieces: Sequence[str]) -> None:
+        """Count events with a piece of text each as sent; the next ones behind some that passed."""
+        self.backlog.count += len(pieces)
+        self.text += sum(map(len, pieces)) if choice == 0 else 0
 
     def release(self, release: Release) -> Iterator[bytes]:
         """Give what the client gets of the events that are released, one after the other."""

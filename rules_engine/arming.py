@@ -52,8 +52,7 @@ class Arming:
         if len(ruleset.memo) >= _MOST_KEPT:
             ruleset.memo.clear()
         allowed = frozenset(live.rule.name for live in ruleset.live) - spent
-        spent_too = refusal is ToolRefusal.ALWAYS and not observe
-        made = cls._new(ruleset.live, allowed, spent_too=spent_too)
+        made = cls._new(ruleset.live, allowed, refusal, stops=not observe)
         ruleset.memo[key] = made
         return made
 
@@ -63,13 +62,23 @@ class Arming:
         return not (self.prose or self.tools)
 
     @classmethod
-    def _new(cls, live: Sequence[LiveRule], allowed: frozenset[str], *, spent_too: bool) -> Arming:
+    def _new(
+        cls,
+        live: Sequence[LiveRule],
+        allowed: frozenset[str],
+        refusal: ToolRefusal,
+        *,
+        stops: bool,
+    ) -> Arming:
+        spent_too = refusal is ToolRefusal.ALWAYS and stops
         prose = tuple(each for each in live if each.rule.name in allowed and each.prose)
         tools = tuple(
             each
             for each in live
             if each.tools and (each.rule.name in allowed or (spent_too and _refuses(each)))
         )
+        if not stops:
+            return cls(prose, tools, allowed)
         interrupting = frozenset(
             each.rule.name for each in prose if any(covers(each.mode, on) for on in each.prose)
         )

@@ -9,13 +9,16 @@ from rules_engine.ruleset import LiveRule
 
 
 class Caps:
-    """What of its caps a turn has used up. `now`: seconds, on the clock that later ones are on."""
+    """What of its caps a turn has used up. `now`: seconds, on the clock that later ones are on.
+
+    `last_release`: when an event went out last, which begins the budget anew.
+    """
 
     def __init__(self, options: TurnOptions, now: float) -> None:
         self.attempts = 1
         self._options = options
         self._acted: dict[str, int] = {}  # how many attempts each rule has stopped
-        self._now = self._last_release = now
+        self._now = self.last_release = now
         self._waiting = True  # the budget runs between released events, not before the first
         self._late = False  # the budget was used up by an attempt of ours: there is no other
 
@@ -46,15 +49,15 @@ class Caps:
     def pass_time(self, now: float) -> bool:
         """Take the time; answers whether the budget was used up by an attempt of ours."""
         if self._waiting:
-            self._waiting, self._last_release = False, now
+            self._waiting, self.last_release = False, now
         self._now = now
         self._late = self._late or (self.attempts > 1 and self.spent())
         return self._late
 
     def released(self) -> None:
         """Begin the budget anew: an event goes out."""
-        self._last_release = self._now
+        self.last_release = self._now
 
     def spent(self) -> bool:
         """Whether the time budget is used up, so that nothing may stop an attempt."""
-        return self._late or self._now - self._last_release > self._options.turn_budget
+        return self._late or self._now - self.last_release > self._options.turn_budget

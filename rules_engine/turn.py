@@ -105,21 +105,27 @@ class Turn:
 
         The same as to feed one by one, but for the cost: they are searched together.
         """
-        if len(pieces) > 1 and self._armed.holding:
-            self._pass_time(now)
-            if self._run_end(choice, pieces, 0) < len(pieces):
-                return self._feed_runs(ordinal, choice, pieces, now)
+        answers = self.pass_text(ordinal, choice, pieces, now)
+        return (Release(ordinal + len(pieces) - 1),) if answers is None else answers
+
+    def pass_text(
+        self, ordinal: int, choice: int, pieces: Sequence[str], now: float
+    ) -> tuple[Answer, ...] | None:
+        """Do the same; None, as for most events, where all of it is that they go out."""
         caps, attempt = self._caps, self._attempt
         if caps.pass_time(now):
             attempt.drop_holds()
+        holding = self._armed.holding
+        if holding and len(pieces) > 1 and self._run_end(choice, pieces, 0) < len(pieces):
+            return self._feed_runs(ordinal, choice, pieces, now)
         text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         located = attempt.feed_prose(Surface.TEXT, choice, text)
-        held = self._armed.holding and attempt.holds_back(Surface.TEXT)
+        held = holding and attempt.holds_back(Surface.TEXT)
         if held or located or attempt.quarantined or not self._flows:
             return self._settle_run(ordinal, choice, pieces, located)
         attempt.held.text_out += len(text) if choice == 0 else 0
-        caps.released()
-        return (Release(ordinal + len(pieces) - 1),)
+        caps.last_release = now
+        return None
 
     def feed(self, ordinal: int, events: Sequence[TurnEvent], now: float) -> tuple[Answer, ...]:
         """The next event of the attempt: `events` are all that it carries, in order."""
@@ -234,8 +240,7 @@ class Turn:
         self, ordinal: int, choice: int, pieces: Sequence[str], located: Sequence[Located]
     ) -> tuple[Answer, ...]:
         """Decide on a run that was read, where it does not just pass."""
-        decisions: list[Answer] = []
-        attempt = self._attempt
+        attempt, decisions = self._attempt, list[Answer]()
         extents = attempt.text_extents(ordinal, choice, pieces, locked=self._locked())
         cut = next(filter(self._cuts, located), None)
         if cut is None:
@@ -273,11 +278,8 @@ class Turn:
 
     def _begin(self) -> None:
         arming = self._arming
-        acting = frozenset() if self._facts.observe else arming.interrupting
-        holding = self._caps.left(acting)
-        cutting = frozenset() if self._facts.observe else self._caps.left(arming.cutting)
-        cut = self._options.release is ReleaseMode.CUT
-        release = ReleaseMode.CUT if cut else ReleaseMode.SAFE
+        holding = self._caps.left(arming.interrupting)
+        release = ReleaseMode.CUT if self._options.release is ReleaseMode.CUT else ReleaseMode.SAFE
         self._armed = Armed.of(arming, holding, release, self._matcher)
         whole = self._options.release is ReleaseMode.WHOLE or self._facts.structured
         self._whole = whole and self._interrupts()
@@ -289,7 +291,7 @@ class Turn:
             before,
             self.released_thinking,
             edits=self._facts.edits,
-            cutting=cutting,
+            cutting=self._caps.left(arming.cutting),
         )
         self._finishing = False
         self._batch: list[Located] = []  # every hit of the attempt, in order of arrival
@@ -299,7 +301,7 @@ class Turn:
         self._flows = self._nothing_waits()
 
     def _interrupts(self) -> bool:
-        return bool(self._armed.holding) or (not self._facts.observe and self._arming.refuses)
+        return bool(self._armed.holding) or self._arming.refuses
 
     # ---- hits
 
@@ -381,9 +383,8 @@ class Turn:
         return () if last is None else (Release(last),)
 
     def _out(self, decisions: list[Answer]) -> tuple[Answer, ...]:
-        for decision in decisions:
-            if isinstance(decision, Release):
-                self._caps.released()
+        if any(isinstance(decision, Release) for decision in decisions):
+            self._caps.released()
         quarantined = self._attempt.take_quarantined()
         aside = [Quarantined(live.rule, where) for live, where in quarantined]
         self._flows = self._nothing_waits()

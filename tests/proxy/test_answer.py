@@ -265,7 +265,7 @@ async def test_what_a_fault_lets_go_waits_for_what_is_to_be_done_about_it(
     def fail(*_: Any) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(exchange.turn, "feed_text", fail)
+    monkeypatch.setattr(exchange.turn, "pass_text", fail)
     step = turned._answer._take(Client(turned.send), b"".join(events("a", "b")))
     assert step is not None
     assert step.fault

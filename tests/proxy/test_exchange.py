@@ -14,7 +14,6 @@ from proxy.conversation import Message
 from proxy.exchange import Exchange
 from proxy.pending import Pending
 from proxy.quirks import PLAIN, Profile
-from proxy.splice import Placement
 from proxy.sse import EventTooLarge, SseEvent
 from proxy.step import Step
 from proxy.wire import Decoded, Decoder, Texts, WireApi
@@ -26,189 +25,95 @@ from rules_engine.ruleset import RuleSet
 from tests.support.attempts import DONE, USAGE, chunk, request, tool, wire
 from tests.support.chat import Thinking, Tool, chat, completion
 from tests.support.chunks import at_offsets
-from tests.support.exchanges import exchange_of, message_of, serve
+from tests.support.exchanges import exchange_of, message_of, read, serve
 from tests.support.grammar import check_stream
 from tests.support.rules import rule_text, ruleset, turn_of
 
+NONE = ruleset()
 FOO = ruleset(foo=rule_text("Say no such thing.", condition="FORBIDDEN"))
 QUIET = ruleset(foo=rule_text(condition="FORBIDDEN", interruptMode="never"))
 ENDING = ruleset(foo=rule_text("Do not end so.", condition="end$"))
+ENDLESS = ruleset(foo=rule_text(condition="FORB[^]*IDDEN"))
 BAD_CALL = Tool("edit", '{"path":"a.ts","new":"the end"}')
-
-
-class NotingApi(ChatApi):
-    """The chat API; notes in `order` when what an interrupt keeps is written."""
-
-    def __init__(self, order: list[str]) -> None:
-        self._order = order
-
-    def partial(self, text: str) -> bytes:
-        self._order.append("written")
-        return super().partial(text)
 
 
 def document_of(*pieces: str | Tool | Thinking) -> bytes:
     return completion(*pieces).body
 
 
-# ---- decisions become bytes
+# ---- text that goes by
 
 
-def test_interrupt_closes_the_upstream_and_leaves_note_and_partial() -> None:
-    """The step says so at once; the splice carries what the next attempt is told."""
-    exchange = exchange_of(turn_of(FOO))
-    step = exchange.read(chat("All clear. ", "FORBIDDEN", " more"), 0.0)
-    assert step.close_upstream
+def said(*pieces: str) -> bytes:
+    return wire(*(chunk({"content": piece}) for piece in pieces))
+
+
+def flowing(
+    rules: RuleSet, release: ReleaseMode = ReleaseMode.SAFE, held: int = 1 << 20
+) -> Exchange:
+    """An exchange whose text has begun to go out as it comes."""
+    exchange = exchange_of(turn_of(rules, TurnOptions(release=release)), held_limit=held)
+    for raw in (wire(chunk({"role": "assistant", "content": ""})), said("a "), said("b ")):
+        assert read(exchange, raw).send == raw
+    return exchange
+
+
+WATCHED = pytest.mark.parametrize("rules", [NONE, QUIET, FOO], ids=["none", "quiet", "foo"])
+
+
+@WATCHED
+@pytest.mark.parametrize("release", [ReleaseMode.SAFE, ReleaseMode.CUT])
+def test_text_that_goes_out_as_it_came_takes_no_step(rules: RuleSet, release: ReleaseMode) -> None:
+    """What a read completes is given back, also where it began or goes on in another read."""
+    exchange = flowing(rules, release)
+    assert exchange.read(said("c "), 0.0) == said("c ")
+    assert exchange.read(said("d ", "e ") + said("f ")[:9], 0.0) == said("d ", "e ")
+    assert exchange.read(said("f ")[9:], 0.0) == said("f ")
+    served = serve(exchange, [said("g ") + chat("h ")])
+    assert served.got == said("g ") + chat("h ")
+    assert exchange.client_message().text == ("" if rules is NONE else "a b c d e f g h ")
+
+
+@WATCHED
+def test_what_comes_behind_text_in_its_read_is_taken_as_ever(rules: RuleSet) -> None:
+    """Counts, why the answer ended, and its end mark."""
+    exchange = flowing(rules)
+    step = exchange.read(said("c ") + chat("d ", usage=USAGE), 0.0)
+    assert isinstance(step, Step)
+    assert step.complete
+    assert step.send + step.last == said("c ") + chat("d ", usage=USAGE)
+    assert exchange.usage == [USAGE]
+
+
+def test_read_of_text_behind_the_finish_reason_is_told_of() -> None:
+    """The runner counts from the last read on how long it waits for the end."""
+    exchange = flowing(NONE)
+    for raw in (wire(chunk(finish="stop", usage=USAGE)), said("c ")):
+        step = exchange.read(raw, 0.0)
+        assert isinstance(step, Step)
+        assert step.send == raw
+    assert exchange.finish_seen
+
+
+@pytest.mark.parametrize("release", [ReleaseMode.SAFE, ReleaseMode.CUT])
+@pytest.mark.parametrize("tail", ["", "c "])
+def test_hit_in_text_that_goes_by_stops_it(release: ReleaseMode, tail: str) -> None:
+    """The events before it in the same read go out, those behind it were never received."""
+    exchange = flowing(FOO, release)
+    step = exchange.read(said(*filter(None, [tail]), "FORBIDDEN", " more"), 0.0)
+    assert isinstance(step, Step)
     assert step.reissue
-    assert not step.complete
-    assert message_of(bytes(step.send)).text == "All clear. "
-    kept, note = exchange.pending.before
-    assert json.loads(kept.rendered) == {"role": "assistant", "content": "All clear. FORBIDDEN"}
-    assert "Say no such thing." in json.loads(note.rendered)["content"]
-    assert [(seen.action, seen.attempt) for seen in step.seen] == [(Action.INTERRUPT, 1)]
-    assert exchange.withheld_characters == len("FORBIDDEN")
-    assert not exchange.holding
+    assert step.send == (said(tail) if tail else b"")
+    assert exchange.client_message().text == "a b " + tail
 
 
-@pytest.mark.parametrize("release", ["safe", "cut", "whole"])
-def test_upstream_is_cut_off_before_anything_else_is_worked_out(release: str) -> None:
-    """Writing down what the next attempt is told does not keep it waiting."""
-    order: list[str] = []
-    wire = NotingApi(order)
-    turn = turn_of(FOO, TurnOptions(release=ReleaseMode(release)))
-    exchange = exchange_of(turn, wire=wire)
-    exchange.at_interrupt = lambda: order.append("cut off")
-    assert exchange.read(chat("All clear. ", "FORBIDDEN", " more"), 0.0).reissue
-    assert order == ["cut off", "written"]
-
-
-def test_second_attempt_continues_the_first() -> None:
-    """The client reads one answer: what was released, a seam, the next attempt."""
-    exchange = exchange_of(turn_of(FOO))
-    served = serve(exchange, [chat("All clear. ", "FORBIDDEN"), chat("Better.")])
-    assert check_stream(served.got, include_usage=False) == []
-    assert message_of(served.got).text == "All clear. \n\nBetter."
-    splice = exchange.splice()
-    assert splice is not None
-    assert splice.strip == "All clear. \n\n"
-
-
-def test_reissue_that_no_upstream_took_leaves_no_splice() -> None:
-    """Where the model was never told, nothing may claim that it was."""
-    exchange = exchange_of(turn_of(FOO))
-    exchange.read(chat("FORBIDDEN"), 0.0)
-    exchange.reissued(0.0)
-    exchange.unplaceable = True
-    exchange.read(chat("Fine."), 0.0)
-    assert exchange.splice() is None
-
-
-def test_refused_call_comes_back_with_each_call_answered() -> None:
-    """The finished message stays here; the others of its calls are said not to have run."""
-    exchange = exchange_of(turn_of(ENDING))
-    other = Tool("edit", '{"path":"b.ts","new":"fine"}', id="call_b2", index=1)
-    served = serve(exchange, [chat("I edit.", BAD_CALL, other), chat("Done.")])
-    assert message_of(served.got).text == "I edit.\n\nDone."
-    message, first, second = (json.loads(kept.rendered) for kept in exchange.pending.before)
-    assert [call["id"] for call in message["tool_calls"]] == ["call_a1", "call_b2"]
-    assert "Do not end so." in first["content"]
-    assert "Do not end so." not in second["content"]
-    assert [seen.action for seen in served.seen] == [Action.REFUSE]
-
-
-def test_refusal_tells_what_else_was_found_with_the_first_refused_call() -> None:
-    """Hits that refuse nothing are told beside the refusal, and count as delivered."""
-    rules = ruleset(
-        foo=rule_text("Do not end so.", condition="end$", scope="tool"),
-        quiet=rule_text("Speak softly.", condition="LOUD", interruptMode="never"),
-    )
-    exchange = exchange_of(turn_of(rules))
-    served = serve(exchange, [chat("LOUD", BAD_CALL), chat("Done.")])
-    assert "Speak softly." in json.loads(exchange.pending.before[1].rendered)["content"]
-    assert [seen.action for seen in served.seen] == [Action.REFUSE, Action.PROSE_REMINDER]
-    assert [d.rule for kept in exchange.pending.before for d in kept.delivers] == ["quiet"]
-
-
-@pytest.mark.parametrize("placement", [Placement.INTO_TOOL, Placement.OWN])
-def test_quiet_hit_in_a_call_leaves_a_note_at_its_result(placement: Placement) -> None:
-    """A rule is told of once, at the first call that it matched."""
-    call = Tool("edit", '{"path":"a.ts","new":"FORBIDDEN"}')
-    again = Tool("edit", '{"path":"b.ts","new":"FORBIDDEN"}', id="call_b2", index=1)
-    exchange = exchange_of(turn_of(QUIET), reminders=placement)
-    body = chat(call, again)
-    served = serve(exchange, [body])
-    assert served.got == body
-    splice = exchange.splice()
-    assert splice is not None
-    assert [(note.position, note.name, note.note.placement) for note in splice.tool_notes] == [
-        (0, "edit", placement)
-    ]
-    assert [seen.action for seen in served.seen] == [Action.TOOL_REMINDER]
-
-
-def test_quiet_prose_hit_leaves_a_note_behind_the_message() -> None:
-    """Nothing changes in the answer; the next request carries the reminder."""
-    exchange = exchange_of(turn_of(QUIET))
-    body = chat("a FORBIDDEN b")
-    assert serve(exchange, [body]).got == body
-    splice = exchange.splice()
-    assert splice is not None
-    assert len(splice.after) == 1
-
-
-def test_observed_hits_are_only_seen() -> None:
-    """A side request's answer passes as it is and leaves nothing."""
-    exchange = exchange_of(turn_of(FOO, observe=True))
-    body = chat("a FORBIDDEN b")
-    served = serve(exchange, [body])
-    assert served.got == body
-    assert [seen.action for seen in served.seen] == [Action.OBSERVED]
-    assert exchange.splice() is None
-
-
-def test_rule_over_its_time_is_seen_as_set_aside() -> None:
-    """The audit learns of a quarantine."""
-    rules = ruleset(slow=rule_text(condition="(?:a|aa)+[xy]"))
-    served = serve(exchange_of(turn_of(rules)), [chat("a" * 3000)])
-    assert [seen.action for seen in served.seen] == [Action.QUARANTINED]
-
-
-# ---- exhaustion
-
-
-@pytest.mark.parametrize("before", ["", "Now I edit."])
-def test_withheld_call_ends_in_a_message_of_ours(before: str) -> None:
-    """After the last attempt the client is told, in a well-formed answer, what was withheld."""
-    exchange = exchange_of(turn_of(ENDING, TurnOptions(max_attempts=1)))
-    served = serve(exchange, [chat(*filter(None, [before]), BAD_CALL)])
-    assert check_stream(served.got, include_usage=False) == []
-    message = message_of(served.got)
-    assert message.text == exchange.client_message().text
-    assert message.text.startswith(before)
-    assert "foo" in message.text
-    assert not message.calls
-    assert [seen.action for seen in served.seen] == [Action.EXHAUSTED]
-
-
-def test_prose_in_front_of_a_withheld_call_is_not_lost() -> None:
-    """What was only held for what might have followed is clean once the end has come."""
-    rules = ruleset(foo=rule_text(condition=["end$", "secret"]))
-    exchange = exchange_of(turn_of(rules, TurnOptions(max_attempts=1)))
-    served = serve(exchange, [chat("I edit a sec", BAD_CALL)])
-    message = message_of(served.got)
-    assert message.text.startswith("I edit a sec\n\n")
-    assert message.text == exchange.client_message().text
-
-
-def test_withheld_call_can_be_an_error() -> None:
-    """`onExhausted: error` gives an error event and no end mark."""
-    options = TurnOptions(max_attempts=1, on_exhausted=OnExhausted.ERROR)
-    exchange = exchange_of(turn_of(ENDING, options))
-    served = serve(exchange, [chat("Now.", BAD_CALL)])
-    assert served.failed
-    assert b'"code":"rule_exhausted"' in served.got
-    assert DONE not in served.got
-    assert exchange.client_message().text == "Now."
+def test_text_that_begins_to_wait_waits_up_to_the_limit() -> None:
+    """Of a read that brings more than may be held, no more is fed than brings it there."""
+    exchange, text = flowing(ENDLESS, held=1000), said("FORB", "x" * 2000, "IDDEN")
+    step = read(exchange, text)
+    assert step.overheld
+    assert not step.seen
+    assert step.send + exchange.give_up().send == text
 
 
 # ---- ends
@@ -218,7 +123,7 @@ def test_what_stands_behind_the_end_mark_stays_in_its_order() -> None:
     """Bytes behind the end mark follow it, whether they came with it or later."""
     body = chat("fine") + b": bye\n\ndata: hal"
     exchange = exchange_of(turn_of(FOO))
-    step = exchange.read(body, 0.0)
+    step = read(exchange, body, 0.0)
     assert bytes(step.send) + step.last == body
     assert exchange.passes_on
     assert bytes(exchange.pass_rest(b"f").send) == b"f"
@@ -249,7 +154,7 @@ def test_silence_behind_a_finish_reason_can_be_settled() -> None:
     """An upstream that said why it finished and never ends is taken at its word, once."""
     body = chat("fine", done=False)
     exchange = exchange_of(turn_of(FOO))
-    first = exchange.read(body, 0.0)
+    first = read(exchange, body, 0.0)
     open_before = exchange.finish_seen
     assert exchange.holding
     step = exchange.settle(1.0)
@@ -265,7 +170,7 @@ def test_unterminated_tail_is_read_and_passed() -> None:
     body = chat("fine").removesuffix(b"\n\n")
     assert serve(exchange_of(turn_of(FOO)), [body]).got == body
     cut = exchange_of(turn_of(FOO))
-    cut.read(wire(chunk({"role": "assistant", "content": "a "}))[:-2], 0.0)
+    read(cut, wire(chunk({"role": "assistant", "content": "a "}))[:-2], 0.0)
     assert cut.end(0.0, broken=True).broken
 
 
@@ -294,9 +199,9 @@ def test_break_in_a_call_lets_only_finished_calls_go() -> None:
 def test_time_alone_lets_go_of_held_prose() -> None:
     """Past the turn's budget a stalled later attempt keeps nothing back."""
     exchange = exchange_of(turn_of(FOO, TurnOptions(turn_budget=10)))
-    exchange.read(chat("FORBIDDEN"), 0.0)
+    read(exchange, chat("FORBIDDEN"), 0.0)
     exchange.reissued(0.0)
-    assert not exchange.read(wire(chunk({"content": "FORB"})), 1.0).send
+    assert not read(exchange, wire(chunk({"content": "FORB"})), 1.0).send
     assert not exchange.tick(5.0).send
     assert b"FORB" in exchange.tick(20.0).send
 
@@ -323,7 +228,7 @@ def test_idle_turn_passes_bytes_as_they_come() -> None:
     """Where nothing is watched each read goes out at once, up to the end."""
     exchange = exchange_of(turn_of(ruleset()))
     body = chat("anything", usage=USAGE)
-    step = exchange.read(body, 0.0)
+    step = read(exchange, body, 0.0)
     assert bytes(step.send) + step.last == body
     assert step.complete
     assert exchange.usage == [USAGE]
@@ -334,13 +239,13 @@ def test_giving_up_lets_everything_go() -> None:
     """Held events go out, later ones pass, and the end is still known."""
     exchange = exchange_of(turn_of(FOO, TurnOptions(release=ReleaseMode.WHOLE)))
     body = chat("a FORB", "IDDEN")
-    first = exchange.read(body[:300], 0.0)
+    first = read(exchange, body[:300], 0.0)
     assert not first.send
     assert exchange.holding
     out = bytes(exchange.give_up().send)
     assert not exchange.holding
     assert not exchange.give_up().send
-    step = exchange.read(body[300:], 0.0)
+    step = read(exchange, body[300:], 0.0)
     assert out + bytes(step.send) + step.last == body
     assert step.complete
 
@@ -348,12 +253,12 @@ def test_giving_up_lets_everything_go() -> None:
 def test_giving_up_in_a_later_attempt_keeps_the_stream_legal() -> None:
     """The rest of a later attempt is still written as a continuation."""
     exchange = exchange_of(turn_of(FOO))
-    got = bytes(exchange.read(chat("Well. ", "FORBIDDEN"), 0.0).send)
+    got = bytes(read(exchange, chat("Well. ", "FORBIDDEN"), 0.0).send)
     exchange.reissued(0.0)
     later = chat("a FORB", Tool("edit", "{}"))
-    got += exchange.read(later[:400], 0.0).send
+    got += read(exchange, later[:400], 0.0).send
     got += exchange.give_up().send
-    step = exchange.read(later[400:], 0.0)
+    step = read(exchange, later[400:], 0.0)
     got += bytes(step.send) + step.last
     assert check_stream(got, include_usage=False) == []
     assert message_of(got).text == "Well. \n\na FORB"
@@ -364,9 +269,9 @@ def test_event_over_the_limit_is_the_readers_to_report() -> None:
     """What no event carries is handed over, passed with what is held, and the end still comes."""
     body = wire(chunk({"role": "assistant", "content": "FORB"}), chunk({"content": "x" * 999}))
     exchange = exchange_of(turn_of(FOO), limit=400)
-    first = exchange.read(body, 0.0)
+    first = read(exchange, body, 0.0)
     with pytest.raises(EventTooLarge) as caught:
-        exchange.read(DONE, 0.0)
+        read(exchange, DONE, 0.0)
     rest = exchange.pass_rest(caught.value.rest)
     assert bytes(first.send) + bytes(rest.send) == body + DONE
     assert exchange.end(0.0, broken=False).complete
@@ -441,16 +346,16 @@ def test_fault_in_a_read_of_text_lets_every_byte_go(
     exchange = faulty(FOO, release="whole" if waiting else "safe")
     before = wire(chunk({"role": "assistant", "content": "a "}), chunk({"content": "b "}))
     text = wire(chunk({"content": "c "}), chunk({"content": "d "}))
-    got = bytes(exchange.read(before, 0.0).send)
+    got = bytes(read(exchange, before, 0.0).send)
 
     def fail(*_: Any) -> tuple[Any, ...]:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(exchange.turn, "feed_text", fail)
-    step = exchange.read(text, 0.0)
+    monkeypatch.setattr(exchange.turn, "pass_text", fail)
+    step = read(exchange, text, 0.0)
     got += step.send
     assert step.fault.startswith("RuntimeError in fail")
-    step = exchange.read(DONE, 0.0)
+    step = read(exchange, DONE, 0.0)
     got += step.send + step.last
     assert got == before + text + DONE
     assert step.complete
@@ -558,40 +463,3 @@ def test_error_document_is_passed_as_a_failure() -> None:
     body = b'{"error":{"message":"no"}}'
     step = exchange_of(turn_of(FOO)).document(body, 0.0)
     assert (step.complete, step.failed, step.last) == (True, True, body)
-
-
-# ---- what the client has
-
-
-def test_client_that_leaves_between_attempts_has_the_first_one_once() -> None:
-    """While the next attempt is asked for, the client's message is what was released."""
-    exchange = exchange_of(turn_of(FOO))
-    exchange.read(chat(Thinking("hm"), "All clear. ", "FORBIDDEN"), 0.0)
-    message = exchange.client_message()
-    assert (message.text, message.reasoning) == ("All clear. ", "hm")
-    splice = exchange.splice(left=True)
-    assert splice is not None
-    assert splice.head
-    assert splice.released == "All clear. "
-
-
-def test_reasoning_behind_released_text_is_kept_for_the_upstream() -> None:
-    """A later attempt's reasoning is not shown once text was, but goes back where it was said."""
-    exchange = exchange_of(turn_of(FOO))
-    served = serve(exchange, [chat("Well. ", "FORBIDDEN"), chat(Thinking("hidden"), "fine")])
-    assert message_of(served.got).reasoning == ""
-    assert exchange.client_message().reasoning == ""
-    splice = exchange.splice()
-    assert splice is not None
-    assert json.loads(splice.restore) == {"reasoning_content": "hidden"}
-
-
-def test_reasoning_in_front_of_all_text_is_the_clients() -> None:
-    """As long as no text went out every attempt's reasoning is shown, and taken off again."""
-    exchange = exchange_of(turn_of(FOO))
-    served = serve(exchange, [chat(Thinking("one "), "FORBIDDEN"), chat(Thinking("two"), "fine")])
-    assert message_of(served.got).reasoning == "one two"
-    assert exchange.client_message().reasoning == "one two"
-    splice = exchange.splice()
-    assert splice is not None
-    assert splice.strip_reasoning == "one "

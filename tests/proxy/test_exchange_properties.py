@@ -22,6 +22,7 @@ from tests.support.exchanges import (
     Served,
     exchange_of,
     message_of,
+    read,
     rendered,
     serve,
 )
@@ -222,7 +223,7 @@ def test_what_a_client_that_leaves_has_is_known(
     for body in bodies_of(script):
         step = None
         for data in at_offsets(body[:left], range(0, left, 5)):
-            step = exchange.read(data, 0.0)
+            step = read(exchange, data, 0.0)
             got += step.send
             if step.over:
                 break

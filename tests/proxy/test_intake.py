@@ -21,10 +21,14 @@ def text(piece: str, **more: object) -> bytes:
     return wire(chunk({"content": piece}, **more))
 
 
+def events_of(reader: Intake, data: bytes) -> Events:
+    return reader.events(data, reader.parts(data))
+
+
 def begun(limit: int = LIMIT) -> Intake:
     """One whose stream has begun."""
     reader = Intake(ChatDecoder(PLAIN), limit)
-    events = reader.events(wire(chunk({"role": "assistant", "content": ""})))
+    events = events_of(reader, wire(chunk({"role": "assistant", "content": ""})))
     events.look()
     events.event()
     assert events.over
@@ -77,7 +81,7 @@ def test_events_are_the_same_however_they_are_read(
     reader = Intake(ChatDecoder(PLAIN), LIMIT)
     raw, got = b"", list[TurnEvent]()
     for data in at_offsets(body, sorted(cuts)):
-        some = drained(reader.events(data), room)
+        some = drained(events_of(reader, data), room)
         raw += some[0]
         got += some[1]
     assert raw == b"".join(event.raw for event in expected)
@@ -95,7 +99,7 @@ def test_what_nobody_reads_goes_by_up_to_what_the_record_wants(
     reader = Intake(ChatDecoder(PLAIN), LIMIT)
     got = b""
     for data in at_offsets(body, sorted(cuts)):
-        events = reader.events(data)
+        events = events_of(reader, data)
         while not events.over:
             by = events.untold()
             assert not tells(by)
@@ -110,7 +114,7 @@ def test_what_nobody_reads_goes_by_up_to_what_the_record_wants(
 def test_an_event_that_was_looked_at_is_not_read_twice() -> None:
     """A piece of a call would count double."""
     reader = begun()
-    events = reader.events(wire(chunk(tool(0, "{}", name="t", id="1"))) + text("a"))
+    events = events_of(reader, wire(chunk(tool(0, "{}", name="t", id="1"))) + text("a"))
     assert events.run(1000) is None
     said = events.look()
     assert events.look() is said
@@ -128,7 +132,7 @@ def test_a_run_ends_with_the_event_that_is_too_much() -> None:
     for again in (lambda raw: raw, lambda raw: raw.replace(b"\n", b"\r\n")):
         body = again(text("a") * 3)
         for room in range(3 * size):
-            run = begun().events(body).run(room)
+            run = events_of(begun(), body).run(room)
             assert run is not None
             assert 1 <= len(run.pieces) <= room // size + 1
 
@@ -137,18 +141,18 @@ def test_an_event_that_is_too_large_is_found() -> None:
     """Whole, or in its begin."""
     for data in (text("a" * LIMIT), text("a" * LIMIT)[:-2]):
         with pytest.raises(EventTooLarge):
-            begun().events(data)
+            events_of(begun(), data)
     reader = begun()
-    assert drained(reader.events(text("b") + text("a" * LIMIT)))[0] == text("b")
+    assert drained(events_of(reader, text("b") + text("a" * LIMIT)))[0] == text("b")
     with pytest.raises(EventTooLarge):
-        reader.events(b"x")
+        events_of(reader, b"x")
 
 
 def test_finish_reason_errors_usage_and_end_mark_are_noted() -> None:
     """Once they are read, and told to be noted."""
     reader = begun()
-    events = reader.events(
-        wire(chunk(finish="stop"), chunk(usage=USAGE), {"error": {"message": "no"}}, DONE)
+    events = events_of(
+        reader, wire(chunk(finish="stop"), chunk(usage=USAGE), {"error": {"message": "no"}}, DONE)
     )
     while not events.over:
         assert not reader.done
@@ -161,7 +165,7 @@ def test_finish_reason_errors_usage_and_end_mark_are_noted() -> None:
 def test_what_the_end_leaves_open_is_an_event() -> None:
     """Or there is none."""
     reader = begun()
-    assert drained(reader.events(text("a")[:-1])) == (b"", [])
+    assert drained(events_of(reader, text("a")[:-1])) == (b"", [])
     assert drained(reader.tail()) == (text("a")[:-1], [TextDelta(0, "a")])
     assert reader.tail().over
 

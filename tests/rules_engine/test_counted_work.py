@@ -207,10 +207,10 @@ def _settled(mode: str, options: TurnOptions) -> Turn:
 @pytest.mark.parametrize(
     ("mode", "options", "batch", "limits"),
     [
-        ("never", REMIND, 1, (9, 21)),
-        ("never", REMIND, 40, (0.3, 0.6)),
-        ("always", CUT, 1, (11.5, 25)),
-        ("always", CUT, 40, (0.5, 4.4)),
+        ("never", REMIND, 1, (7, 16.5)),
+        ("never", REMIND, 40, (0.2, 0.5)),
+        ("always", CUT, 1, (9.3, 21)),
+        ("always", CUT, 40, (0.4, 4.2)),
     ],
 )
 def test_a_piece_of_text_takes_so_many_calls(
@@ -221,7 +221,7 @@ def test_a_piece_of_text_takes_so_many_calls(
     pieces = PIECES * 16
     with calls.counted():
         for start in range(0, len(pieces), batch):
-            turn.feed_text(10 + start, 0, pieces[start : start + batch], 0.0)
+            turn.pass_text(10 + start, 0, pieces[start : start + batch], 0.0)
     assert calls.python / len(pieces) <= limits[0]
     assert calls.all / len(pieces) <= limits[1]
 

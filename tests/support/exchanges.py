@@ -89,7 +89,7 @@ def _attempt(served: Served, reads: Sequence[bytes], *, breaks: bool) -> bool:
     """Play one attempt; answers whether another one is wanted."""
     exchange = served.exchange
     for data in reads:
-        if _take(served, exchange.pass_rest(data) if served.complete else exchange.read(data, 0.0)):
+        if _take(served, exchange.pass_rest(data) if served.complete else read(exchange, data)):
             return True
     return not served.complete and _take(served, exchange.end(0.0, broken=breaks))
 
@@ -113,6 +113,12 @@ def _take(served: Served, step: Step) -> bool:
     served.sent.append(len(served.got))
     assert step.complete or not step.last
     return step.reissue
+
+
+def read(exchange: Exchange, data: bytes, now: float = 0.0) -> Step:
+    """What is to be done about more bytes, where there is no more to it than to send some, too."""
+    told = exchange.read(data, now)
+    return Step(send=told) if isinstance(told, bytes) else told
 
 
 def message_of(stream: bytes) -> AttemptMessage:

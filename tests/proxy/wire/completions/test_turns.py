@@ -24,7 +24,7 @@ from rules_engine.decisions import Action
 from rules_engine.policy import ReleaseMode, TurnOptions
 from tests.support.chunks import byte_by_byte, every_split, random_splits
 from tests.support.completions import body_of, text_stream
-from tests.support.exchanges import Reads, Served, serve
+from tests.support.exchanges import Reads, Served, read, serve
 from tests.support.grammar import answer, check_completion
 from tests.support.rules import rule_text, ruleset, turn_of
 
@@ -112,10 +112,10 @@ def test_each_cut_is_told_behind_its_own_partial() -> None:
     exchange = turn()
     prompts = []
     for text in ("one FORBIDDEN", "two abbc", "three FORBIDDEN"):
-        exchange.read(text_stream(text), 0.0)
+        read(exchange, text_stream(text), 0.0)
         prompts.append(bodies(exchange)[Form.PLACED])
         exchange.reissued(0.0)
-    exchange.read(text_stream("good"), 0.0)
+    read(exchange, text_stream("good"), 0.0)
     assert all(after.startswith(before) for before, after in itertools.pairwise(prompts))
     assert NOTE.split(prompts[-1]) == ["sayone FORBIDDEN", "two abbc", "three FORBIDDEN", ""]
 
