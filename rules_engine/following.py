@@ -165,7 +165,10 @@ class Following:
 
         `hit_now`: patterns that held until the piece came.
         """
-        numbers = self._may_have_begun(text) & (self.held | hit_now)
+        held = self.held | hit_now
+        if not held:  # nor is the text followed any more
+            return len(text)
+        numbers = self._may_have_begun(text) & held
         return min((self._hold_in(text, number) for number in numbers), default=len(text))
 
     def waits(self, number: int) -> bool:

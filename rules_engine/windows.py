@@ -27,6 +27,7 @@ from rules_engine.triggers.pattern import Certain, OverBudget, Span
 
 __all__ = ["Found", "Watch", "Window"]
 
+_LINE_ENDS = ("\n", "\r", "\u2028", "\u2029")
 _NONE: frozenset[int] = frozenset()  # one for all: each takes 216 bytes
 
 
@@ -164,11 +165,21 @@ class Window(OnText):
             if number not in self._awake:
                 search.known = max(search.known, self._before)
                 self._awake.add(number)
+                search.floor = max(search.floor, self._earliest(number))
                 if number in self._held:
                     self._begin_hold(number, search)
             lag = self._scanner.lag(number)
             search.until = None if lag is None else length + lag
             search.touched = True
+
+    def _earliest(self, number: int) -> int:
+        """Where a match may begin of a pattern that slept: it ends in the newest piece."""
+        pattern = self._roster.triggers[number].pattern
+        if pattern.max_width is not None:
+            return max(0, self._before + 1 - pattern.max_width)
+        if pattern.line_bounded:
+            return 1 + max(self.text.rfind(end, 0, self._before) for end in _LINE_ENDS)
+        return 0
 
     def _begin_hold(self, number: int, search: Progress) -> None:
         if self._following is not None:
@@ -223,10 +234,17 @@ class Window(OnText):
             if search.touched:
                 search.charge(trigger.pattern, self.text, search.floor)
         settled = search.until is not None and length >= search.until
-        idle = following is None and not search.touched
-        if (settled or idle) and number not in self._always:
+        if following is None:
+            settled = not search.touched or (settled and not self._stays(number, search.floor))
+        if settled and number not in self._always:
             self._awake.discard(number)
         return None
+
+    def _stays(self, number: int, floor: int) -> bool:
+        """Whether a match holds something back that only the end of the text decides."""
+        if number not in self._held:
+            return False
+        return self._complete(number, self.text, floor) < self._text.length
 
     def _beyond_of(self, floor: int) -> int:
         """Give the end of the prefix while a match may still begin in it."""

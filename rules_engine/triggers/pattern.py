@@ -61,12 +61,13 @@ class PatternTrigger:
             return None
         view = _View.of(self.pattern, text, floor)
         search = _Search(self.pattern, compiled, view.units, view.inward(floor))
-        if search.find(len(view.units)) is None:
-            return None
-        if beyond:
+        found = search.find(len(view.units))
+        if found is not None and beyond:
             search = search.crossing(view.inward(beyond))
-            if search.find(len(view.units)) is None:
-                return None
+            found = search.find(len(view.units))
+        if found is None:
+            return None
+        search = search.starting(found[0])
         decided = search.first_length(view.inward(known))
         start, end = search.span(decided)
         return Certain(view.outward(start), view.outward_end(end), view.outward_end(decided))
@@ -148,6 +149,14 @@ class _Search:
         found = self.find(length)
         assert found is not None
         return found
+
+    def starting(self, floor: int) -> _Search:
+        """Search from further on.
+
+        Where the first match of the whole text begins, for one: what matches in less of the text
+        matches in all of it, so it begins no earlier.
+        """
+        return _Search(self.pattern, self.compiled, self.units, floor)
 
     def first_length(self, known: int) -> int:
         """Find the shortest length with a match; `known` has none, the whole text has one.

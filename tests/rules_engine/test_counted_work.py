@@ -99,6 +99,21 @@ def test_match_that_stays_pending_costs_in_proportion() -> None:
     assert gone_over[1] <= 1.1 * gone_over[0]
 
 
+@pytest.mark.skipif(not AVAILABLE, reason="no hyperscan")
+@pytest.mark.parametrize("holds", [False, True])
+def test_violation_behind_a_long_text_goes_over_little_of_it(holds: bool) -> None:  # noqa: FBT001 - a case
+    """A rule that slept has no match in what was said; where it has a width, only that is read."""
+    rules = Rules.of(FEW, "hyperscan", holds=holds)
+    dotted, spaced = rules.words[6:8], rules.words[:1]
+    for violation, most in ((f" {dotted[0]}.{dotted[1]}( ", 500), (f" {spaced[0]} ( ", 2.1 * SIZE)):
+        window = Window(rules.watches, ReleaseMode.CUT, matcher=rules.matcher)
+        for delta in deltas_of(clean_text(SIZE, rules.words[16:])):
+            window.feed(delta)
+        before = rules.work.characters
+        assert len(window.feed(violation)) == 1
+        assert rules.work.characters - before <= most
+
+
 @contextmanager
 def _peaks() -> Iterator[Callable[[], int]]:
     """Answers, when asked, by how many bytes memory had risen since it was last asked."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rules_engine.dialect import Pattern
+from rules_engine.matcher import Matcher
 from rules_engine.policy import ReleaseMode
 from rules_engine.ruleset import LiveRule
 from rules_engine.windows import Found, Watch, Window
@@ -25,6 +27,10 @@ def window(
     prefix: str = "",
 ) -> Window:
     return Window([Watch(live(*conditions), holds)], release, prefix)
+
+
+def patterns_of(watch: Watch) -> list[Pattern]:
+    return [each.pattern for each in watch.live.patterns]
 
 
 def spans(found: tuple[Found, ...]) -> list[tuple[int, int, int, bool]]:
@@ -100,6 +106,16 @@ def test_cut_holds_only_complete_matches() -> None:
     assert text.hold() == 7
 
 
+def test_cut_holds_what_only_the_end_decides() -> None:
+    """A complete match that no text decides is held to the end, however far behind it lies."""
+    text = window("}|x(?>y+)", release=ReleaseMode.CUT)
+    text.feed("a xyy")
+    for piece in (" and", " more", " of it"):
+        assert text.feed(piece) == ()
+        assert text.hold() == 2
+    assert spans(text.close()) == [(2, 5, text.length, True)]
+
+
 def test_quiet_rules_hold_nothing() -> None:
     """Only a rule that would interrupt keeps text back."""
     text = window("secret", holds=False)
@@ -151,6 +167,21 @@ def test_dropped_holds_let_everything_go_and_still_find() -> None:
     text.drop_holds()
     assert text.hold() == 5
     assert spans(text.feed("ret")) == [(2, 8, 8, False)]
+
+
+def test_window_that_holds_no_more_leaves_nothing_wrong_to_others() -> None:
+    """What is remembered for all windows of the same rules is true of each text alone."""
+    watches = [Watch(live("any(?!x) é"), holds=True)]
+    matcher = Matcher(pattern for each in watches for pattern in patterns_of(each))
+    dropped = Window(watches, matcher=matcher)
+    dropped.feed("xa")
+    dropped.drop_holds()
+    dropped.feed("n")
+    dropped.feed("b")
+    assert [dropped.hold_at(cut) for cut in (3, 4)] == [3, 4]
+    other = Window(watches, matcher=matcher)
+    other.feed("anb")
+    assert [other.hold_at(cut) for cut in (1, 2, 3)] == [0, 0, 3]
 
 
 def test_match_within_the_prefix_does_not_count() -> None:
