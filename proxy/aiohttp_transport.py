@@ -329,13 +329,25 @@ class PushedBody(httpx.AsyncByteStream):
             waiter.set_exception(httpx.ReadError("the connection was closed"))
 
     def _handed(self, take: Callable[[bytes], _Result | None]) -> _Result | None:
-        """Hand over what is there; what came right before a break comes before the break."""
+        """Hand over what is there; what came right before a break comes before the break.
+
+        The stream's own ways to that wait in a task, or raise before they hand out what came
+        before a break, and count each of the upstream's chunks once more.
+        """
         content = self._content
         if content is EMPTY_PAYLOAD:  # it has no buffer
             self.ended = True
             return take(b"")
-        while content._buffer:  # noqa: SLF001 - see `_taken_off`
-            result = take(_taken_off(content))
+        while pieces := content._buffer:  # noqa: SLF001
+            data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            pieces.clear()
+            if content._http_chunk_splits:  # noqa: SLF001
+                content._http_chunk_splits.clear()  # noqa: SLF001
+            content._size = 0  # noqa: SLF001
+            content._cursor += len(data)  # noqa: SLF001
+            if content._protocol._reading_paused:  # noqa: SLF001
+                content._protocol.resume_reading()  # noqa: SLF001
+            result = take(data)
             if result is not None:
                 return result
         if content._exception is not None:  # noqa: SLF001
@@ -349,24 +361,6 @@ class PushedBody(httpx.AsyncByteStream):
         connection = self._response.connection
         protocol = None if connection is None else connection.protocol
         return protocol if isinstance(protocol, _Protocol) else None
-
-
-def _taken_off(content: aiohttp.StreamReader) -> bytes:
-    """Take all that a stream holds.
-
-    Its own ways to that wait in a task, or raise before they hand out what came before a break,
-    and count each of the upstream's chunks once more.
-    """
-    pieces, splits = content._buffer, content._http_chunk_splits  # noqa: SLF001
-    data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    pieces.clear()
-    if splits:
-        splits.clear()
-    content._size = 0  # noqa: SLF001
-    content._cursor += len(data)  # noqa: SLF001
-    if content._protocol._reading_paused:  # noqa: SLF001
-        content._protocol.resume_reading()  # noqa: SLF001
-    return data
 
 
 def _itself(piece: bytes) -> bytes:

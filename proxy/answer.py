@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from proxy import anchors, searching, splice
 from proxy.body import Body, Whole
-from proxy.client import LEAVING, BrokenAnswer, Client, until_client_leaves
+from proxy.client import LEAVING, WRITING, BrokenAnswer, Client, until_client_leaves
 from proxy.conversation import Spine
 from proxy.errors import (
     BudgetSpent,
@@ -94,7 +94,7 @@ class Answer(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve; ends by itself when the client leaves."""
-        client = self._client = Client(send)
+        client = self._client = Client(send, scope.get(WRITING))
         self._context.pulse.join(self)
         try:
             leaving = scope.get(LEAVING)

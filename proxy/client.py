@@ -10,12 +10,17 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, Protocol
 
 import anyio
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 
 from proxy.errors import Fault
 from proxy.headers import Field
 
 LEAVING = "ttsr.leaving"
+WRITING = "ttsr.writing"
+
+# Writes a piece of a body that has begun, at once; False, and nothing written, where a message
+# must say it. Under `WRITING` in the scope of a request where there is one.
+WriteNow = Callable[[bytes], bool]
 
 
 class BrokenAnswer(Exception):  # noqa: N818 - named by what the client sees
@@ -44,15 +49,17 @@ class _Begun:
 
 
 class Client:
-    """Sends one answer over ASGI."""
+    """Sends one answer over ASGI. `directly`: how the server takes pieces without a message."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, directly: WriteNow | None = None) -> None:
         self.started = False
         # The clock itself: to ask anyio for it is to ask which loop runs, once more for each piece.
         self._now = asyncio.get_running_loop().time
         self.last_sent = self._now()
         self._send = send
+        self._directly = directly
         self._turn = asyncio.Lock()
+        self._free = True  # nothing is being written, and nothing waits for that
         self._begun: _Begun | None = None
         self._late = bytearray()  # what goes out before anything else
         self._flushing: asyncio.Task[None] | None = None
@@ -74,9 +81,12 @@ class Client:
         Mostly a server takes a piece at once, and no task has to be woken for it. This may be
         called outside of any task.
         """
-        if self._begun is not None or self._late or self._turn.locked():
+        if not self._free:
             self._late += data
             return False
+        if self._directly is not None and self._directly(data):
+            self.last_sent = self._now()
+            return True
         message = {"type": "http.response.body", "body": data, "more_body": True}
         steps = self._send(message).__await__()
         try:
@@ -85,17 +95,17 @@ class Client:
             self.last_sent = self._now()
             return True
         self._begun = _Begun(data, steps, waited_for)
+        self._free = False
         return False
 
     @property
     def waits(self) -> bool:
         """Whether something waits for a client that does not read."""
-        return self._begun is not None or bool(self._late) or self._turn.locked()
+        return not self._free
 
     async def flush(self) -> None:
         """Send what `write_now` had to leave."""
-        async with self._turn:
-            await self._finish()
+        await self._catch_up()
 
     def write_soon(self, data: bytes) -> None:
         """Send a piece where nobody can wait for it: before whatever is written later."""
@@ -104,9 +114,7 @@ class Client:
 
     async def end(self) -> None:
         """End the body in an orderly way."""
-        async with self._turn:
-            await self._finish()
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self._catch_up({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def whole(self, status: int, headers: Sequence[Field], body: bytes) -> None:
         """Send a whole answer."""
@@ -120,6 +128,17 @@ class Client:
         if fault.retry_after is not None:
             headers.append((b"retry-after", str(fault.retry_after).encode()))
         await self.whole(fault.status, headers, fault.body())
+
+    async def _catch_up(self, last: Message | None = None) -> None:
+        """Send what had to be left, then `last`."""
+        async with self._turn:
+            self._free = False
+            try:
+                await self._finish()
+                if last is not None:
+                    await self._send(last)
+            finally:
+                self._free = self._begun is None and not self._late
 
     async def _finish(self) -> None:
         if self._begun is not None:

@@ -56,6 +56,33 @@ async def test_client_writes_one_piece_at_a_time() -> None:
     assert sent == b"".join(b"%d" % n for n in range(20))
 
 
+async def test_pieces_go_straight_to_a_server_that_takes_them() -> None:
+    """What it does not take is said by a message, and nothing overtakes what waits for that."""
+    wire = Wire()
+    taken: list[bytes] = []
+
+    def directly(data: bytes) -> bool:
+        if data == b"two":
+            return False
+        taken.append(data)
+        return True
+
+    client = Client(wire.send, directly)
+    await client.start(200, [])
+    before = client.last_sent
+    assert client.write_now(b"one")
+    assert client.last_sent >= before
+    assert not client.write_now(b"two")
+    assert not client.write_now(b"three")
+    assert client.waits
+    await client.flush()
+    assert not client.waits
+    assert client.write_now(b"four")
+    await client.end()
+    assert taken == [b"one", b"four"]
+    assert [message.get("body") for message in wire.sent] == [None, b"two", b"three", b""]
+
+
 async def test_client_gets_a_fault_in_openais_shape() -> None:
     """Status, a body that every client reads, and when to come back where that is known."""
     wire = Wire()

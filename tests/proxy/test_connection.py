@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import anyio
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -10,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from proxy.client import LEAVING, until_client_leaves
+from proxy.client import LEAVING, WRITING, until_client_leaves
 from proxy.connection import Signal
 from proxy.server import serving
 
@@ -105,3 +109,60 @@ async def test_a_client_that_leaves_is_noticed_without_a_task_that_listens(size:
                 assert outcomes == []
             await ended.wait()
     assert outcomes == ["while it is there", "behind its end"]
+
+
+PIECE = b"x" * 10_000
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+async def test_pieces_are_written_straight_where_nothing_stands_in_the_way(
+    *, chunked: bool
+) -> None:
+    """Not before the head, behind the end, to a client that does not read, or without chunks."""
+    head = [] if chunked else [(b"content-length", b"3")]
+    said: list[bool] = []
+    many = 0
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        nonlocal many
+        write = scope[WRITING]
+        said.append(write(b"early"))
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        while write(PIECE):
+            many += 1
+        await send({"type": "http.response.body", "body": b"end", "more_body": False})
+        said.append(write(b"late"))
+
+    request = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+    got = b""
+    async with serving(app) as origin:
+        port = int(origin.rpartition(":")[2])
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(request)
+            with anyio.fail_after(10):
+                async for piece in stream:
+                    got += piece
+    assert said == [False, False]
+    assert bool(many) == chunked
+    pieces = [*[PIECE] * many, b"end", b""]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+    assert got.partition(b"\r\n\r\n")[2] == (chunks if chunked else b"end")
+
+
+async def test_a_request_is_let_go_when_it_was_answered() -> None:
+    """What writes for it keeps neither it nor its scope."""
+    gone: list[weakref.ref[object]] = []
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        gone.append(weakref.ref(scope[WRITING]))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    gc.disable()
+    try:
+        async with serving(app) as origin, httpx.AsyncClient() as http:
+            for _ in range(2):
+                await http.get(origin)
+            assert gone[0]() is None
+    finally:
+        gc.enable()
