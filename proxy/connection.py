@@ -10,7 +10,7 @@ import asyncio
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -88,8 +88,22 @@ class _Flow(FlowControl):
             left()
 
 
+class _Unknown(int):
+    """How long an answer will be that ends with its connection: as long as it gets."""
+
+    def __lt__(self, _length: int) -> bool:
+        return False
+
+    def __isub__(self, _length: int) -> Self:
+        return self
+
+
 class LeanProtocol(HttpToolsProtocol):
-    """Serves one connection."""
+    """Serves one connection.
+
+    A client of HTTP/1.0 knows no chunks, in which uvicorn would send it an answer of unknown
+    length; the end of such an answer is that of the connection, which uvicorn never keeps then.
+    """
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -116,11 +130,15 @@ class LeanProtocol(HttpToolsProtocol):
         """Begin a request; its task has not run yet, so nobody waits for the event."""
         before = self.cycle
         super().on_headers_complete()
-        if self.cycle is not before:
-            self.cycle.message_event = Signal()
-            # The cycle holds the scope, and must go with its task.
-            write = partial(_write, weakref.proxy(self.cycle))
-            self.scope[WRITING] = write  # type: ignore[literal-required] # the same
+        if self.cycle is before:
+            return
+        self.cycle.message_event = Signal()
+        # The cycle holds the scope, and must go with its task.
+        write = partial(_write, weakref.proxy(self.cycle))
+        self.scope[WRITING] = write  # type: ignore[literal-required] # the same
+        if self.scope["http_version"] == "1.0":
+            self.cycle.chunked_encoding = False
+            self.cycle.expected_content_length = _Unknown()
 
 
 def _write(cycle: RequestResponseCycle, data: bytes) -> bool:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -77,6 +77,34 @@ async def test_pipelined_requests_are_answered_in_order() -> None:
                     got += piece
     bodies = [answer.partition(b"\r\n\r\n")[2] for answer in got.split(b"HTTP/1.1 200 OK")[1:]]
     assert bodies == [b"%d" % number for number in range(5)]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("more", ["", "connection: keep-alive\r\n"], ids=["plain", "keep-alive"])
+@pytest.mark.parametrize("path", ["/streamed", "/sized"])
+async def test_a_client_of_http_1_0_gets_no_chunks(path: str, more: str, method: str) -> None:
+    """It would take their sizes for text; the answer ends with the connection."""
+
+    async def streamed(_request: Request) -> StreamingResponse:
+        return StreamingResponse(iter([b"one ", b"", b"two"]))
+
+    async def sized(_request: Request) -> PlainTextResponse:
+        return PlainTextResponse(b"one two")
+
+    app = Starlette(routes=[Route("/streamed", streamed), Route("/sized", sized)])
+    got = b""
+    async with serving(app) as origin:
+        port = int(origin.rpartition(":")[2])
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(f"{method} {path} HTTP/1.0\r\n{more}\r\n".encode())
+            with anyio.fail_after(10):
+                async for piece in stream:
+                    got += piece
+    head, _, body = got.partition(b"\r\n\r\n")
+    assert body == (b"one two" if method == "GET" else b"")
+    assert b"transfer-encoding" not in head.lower()
+    assert b"connection: close" in head.lower()
+    assert (b"content-length: 7" in head.lower()) == (path == "/sized")
 
 
 @pytest.mark.parametrize("size", [1, 1_000_000], ids=["small", "more than is read ahead"])
