@@ -13,10 +13,18 @@ import functools
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, MutableMapping
+import typing
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+    MutableMapping,
+)
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
-from typing import TypeVar
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, TypeVar
 
 import aiohttp
 import httpx
@@ -29,11 +37,19 @@ from proxy.few import Few
 
 _OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
 _LONGEST_LINE = 64 * 1024  # of a head; upstreams put whole policies into one field
-_MOST_FIELDS = 1024
-_BUFFER = 128 * 1024  # bytes read ahead of a client that is slow
-_TARGET = re.compile(rb"[!-~]+")
+# How answers are read; of the buffer are the bytes read ahead of a client that is slow.
+READING: Mapping[str, Any] = MappingProxyType(
+    {
+        "auto_decompress": False,
+        "read_bufsize": 128 * 1024,
+        "max_line_size": _LONGEST_LINE,
+        "max_field_size": _LONGEST_LINE,
+        "max_headers": 1024,
+    }
+)
+TARGET = re.compile(rb"[!-~]+")
 _PIECE = 256 * 1024  # of a request body in one write
-_LEAST_FINAL = 200  # a smaller status is no answer, or one to an upgrade, which is never asked for
+LEAST_FINAL = 200  # a smaller status is no answer, or one to an upgrade, which is never asked for
 
 Trace = Callable[[str, object], Awaitable[None]]
 _Result = TypeVar("_Result")
@@ -63,7 +79,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         upload = _Upload(request.stream)
         try:
             async with upload.watched(timeouts):
-                response = await self._opened().request(
+                response = await self.opened().request(
                     request.method,
                     url,
                     headers=headers,
@@ -77,8 +93,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         except (aiohttp.ClientError, OSError, ValueError, httpx.TransportError) as problem:
             if upload.failure is not None:
                 raise upload.failure from None
-            raise _fault(problem) from None
-        if response.status < _LEAST_FINAL:
+            raise as_httpx(problem) from None
+        if response.status < LEAST_FINAL:
             response.close()
             raise httpx.ProtocolError(f"status {response.status} ends no request of ours")
         head = list(response.raw_headers)
@@ -97,7 +113,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             await self._session.close()
         await self._plain.aclose()
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def opened(self) -> aiohttp.ClientSession:
+        """Give the client, made where there is a loop."""
         if self._session is None:
             tracing = aiohttp.TraceConfig()
             tracing.on_connection_create_start.append(_connecting)
@@ -105,14 +122,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 connector=_Connector(limit=0, keepalive_timeout=self._idle, ssl=self._tls),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=_OWN_HEADERS,
-                auto_decompress=False,
-                read_bufsize=_BUFFER,
-                max_line_size=_LONGEST_LINE,
-                max_field_size=_LONGEST_LINE,
-                max_headers=_MOST_FIELDS,
                 trace_configs=[tracing],
                 middlewares=[_once],
                 response_class=_Response,
+                **READING,
             )
         return self._session
 
@@ -132,11 +145,11 @@ class _Connector(aiohttp.TCPConnector):
 
     def __init__(self, *, limit: int, keepalive_timeout: float, ssl: ssl.SSLContext) -> None:
         super().__init__(limit=limit, keepalive_timeout=keepalive_timeout, ssl=ssl)
-        protocol: type[ResponseHandler] = _Protocol
+        protocol: type[ResponseHandler] = Protocol
         self._factory = functools.partial(protocol, loop=self._loop)
 
 
-class _Protocol(ResponseHandler):
+class Protocol(ResponseHandler):
     """Reads answers; every break of a connection is one of the answer that is under way on it.
 
     aiohttp lets a body wait for ever where its framing turns out to be wrong, as its parser has
@@ -145,11 +158,17 @@ class _Protocol(ResponseHandler):
     """
 
     reader: Callable[[], None] | None = None
+    requests = 0  # that went over this connection
     _heard = 0.0
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._buffer = Few()  # type: ignore[assignment] # it does all that is done with a deque
+
+    def set_response_params(self, **how: Any) -> None:
+        """Make ready for one more answer."""
+        self.requests += 1
+        super().set_response_params(**how)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came."""
@@ -222,7 +241,7 @@ async def _once(
     try:
         return await handler(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as problem:
-        raise _fault(problem) from None
+        raise as_httpx(problem) from None
 
 
 class _Upload:
@@ -263,12 +282,25 @@ class _Upload:
             yield
 
 
+class Received(typing.Protocol):
+    """What an answer's body comes over; `connection` is None where it is read to its end."""
+
+    @property
+    def content(self) -> aiohttp.StreamReader:
+        """What has come of it."""
+
+    @property
+    def connection(self) -> aiohttp.connector.Connection | None:
+        """Its own until then."""
+
+    def close(self) -> None:
+        """Drop the connection, if there is still one."""
+
+
 class PushedBody(httpx.AsyncByteStream):
     """An answer's body: each piece is all that has come so far. `ended`: there is no more."""
 
-    def __init__(
-        self, response: aiohttp.ClientResponse, timeouts: MutableMapping[str, float]
-    ) -> None:
+    def __init__(self, response: Received, timeouts: MutableMapping[str, float]) -> None:
         self.ended = False
         self._response = response
         self._content = content = response.content
@@ -306,14 +338,18 @@ class PushedBody(httpx.AsyncByteStream):
         finally:
             protocol.reader = None
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Give the connection back if the body was read to its end, else drop it."""
         self._response.close()
+
+    async def aclose(self) -> None:
+        """Do the same, under the name that httpx has for it."""
+        self.close()
 
     def _arrived(
         self,
         take: Callable[[bytes], _Result | None],
-        protocol: _Protocol,
+        protocol: Protocol,
         waiter: asyncio.Future[_Result],
     ) -> None:
         if waiter.done():
@@ -351,16 +387,16 @@ class PushedBody(httpx.AsyncByteStream):
             if result is not None:
                 return result
         if content._exception is not None:  # noqa: SLF001
-            raise _fault(content._exception) from None  # noqa: SLF001
+            raise as_httpx(content._exception) from None  # noqa: SLF001
         if content._eof:  # noqa: SLF001
             self.ended = True
             return take(b"")
         return None
 
-    def _protocol(self) -> _Protocol | None:
+    def _protocol(self) -> Protocol | None:
         connection = self._response.connection
         protocol = None if connection is None else connection.protocol
-        return protocol if isinstance(protocol, _Protocol) else None
+        return protocol if isinstance(protocol, Protocol) else None
 
 
 def _itself(piece: bytes) -> bytes:
@@ -370,7 +406,7 @@ def _itself(piece: bytes) -> bytes:
 class Connection:
     """What an answer comes over."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, response: Received) -> None:
         self._response = response
 
     def abort(self) -> None:
@@ -408,7 +444,7 @@ async def _slices(body: bytes) -> AsyncIterator[bytes]:
 
 def _url(request: httpx.Request, target: bytes) -> URL | None:
     """Give the address with `target` as it stands, None where that cannot be said."""
-    if not _TARGET.fullmatch(target):
+    if not TARGET.fullmatch(target):
         return None
     exact = target.decode()
     url = URL(f"{request.url.scheme}://{request.url.netloc.decode()}{exact}", encoded=True)
@@ -435,7 +471,7 @@ _FAULTS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
 )
 
 
-def _fault(problem: BaseException) -> httpx.TransportError:
+def as_httpx(problem: BaseException) -> httpx.TransportError:
     """Say it in httpx's words; the first kind that fits."""
     if isinstance(problem, httpx.TransportError):
         return problem

@@ -17,6 +17,7 @@ import anyio
 import httpx
 
 from proxy import codings
+from proxy.aiohttp_direct import Direct, Try
 from proxy.aiohttp_transport import AiohttpTransport, Connection, PushedBody
 from proxy.config import Settings, without_credentials
 from proxy.errors import (
@@ -41,15 +42,22 @@ class UpstreamResponse:
     they come, without undoing any content coding; both raise IdleTimeout or UpstreamBroken.
     """
 
-    def __init__(self, owner: Upstream, response: httpx.Response) -> None:
-        self.status = response.status_code
-        self.headers: tuple[Field, ...] = tuple(response.headers.raw)
+    def __init__(
+        self,
+        owner: Upstream,
+        status: int,
+        headers: Sequence[Field],
+        stream: _Stream,
+        network: _Network,
+    ) -> None:
+        self.status = status
+        self.headers: tuple[Field, ...] = tuple(headers)
         self._owner = owner
-        self._stream = _async_stream(response)
+        self._stream = stream
         self._pieces: AsyncIterator[bytes] | None = None
         self._codings = codings.codings(self.headers)
         self._plain: AsyncIterator[bytes] | None = None
-        self._network = response.extensions["network_stream"]
+        self._network = network
         self._complete = False
         self._closed = False
 
@@ -131,7 +139,10 @@ class UpstreamResponse:
                 # Aborts the transport before it first waits, so no cancellation can precede it.
                 await self._network.aclose()
         finally:
-            await self._owner.see_through(self._stream.aclose())
+            if isinstance(self._stream, PushedBody):
+                self._stream.close()
+            else:
+                await self._owner.see_through(self._stream.aclose())
 
 
 class _AsyncBody(httpx.AsyncByteStream):
@@ -161,19 +172,20 @@ class _Opening:
     if a cancel scope does; so it runs here, and only ever sees the scope.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, told: Try) -> None:
         self.scope = anyio.CancelScope()
-        self.reused = True
+        self.told = told
+        told.reused = True
 
     async def trace(self, event: str, _info: object) -> None:
         if event == "connection.connect_tcp.started":
-            self.reused = False
+            self.told.reused = False
 
     async def run(
         self, owner: Upstream, transport: httpx.AsyncBaseTransport, request: httpx.Request
     ) -> UpstreamResponse | None:
         with self.scope:
-            response = UpstreamResponse(owner, await transport.handle_async_request(request))
+            response = _response(owner, await transport.handle_async_request(request))
             if not self.scope.cancel_called:
                 return response
             # The head came in the very step in which the wait for it was given up.
@@ -199,6 +211,9 @@ class Upstream:
         self._login = _basic_login(parts.username, parts.password)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._transport = transport or _transport(settings.upstream.transport)
+        self._direct = None
+        if isinstance(self._transport, AiohttpTransport):
+            self._direct = Direct(self._transport, self._origin, self._timeouts.connect_timeout)
 
     async def open(
         self,
@@ -257,28 +272,33 @@ class Upstream:
         headers: Sequence[Field],
         body: bytes | AsyncIterator[bytes],
     ) -> UpstreamResponse:
-        opening = _Opening()
+        told = Try()
         timeouts = {
             "connect": self._timeouts.connect_timeout,
             "read": self._timeouts.first_byte_timeout,
             "write": self._timeouts.idle_timeout,
         }
-        request = httpx.Request(
-            method,
-            self._origin,
-            headers=self._fields(method, headers, body),
-            stream=_stream_of(body, headers),
-            extensions={
-                "timeout": timeouts,
-                "target": self._base + path + (b"?" + query if query else b""),
-                "trace": opening.trace,
-            },
-        )
+        fields = self._fields(method, headers, body)
+        target = self._base + path + (b"?" + query if query else b"")
+        response: UpstreamResponse | None = None
         try:
-            response = await self._cancellable(opening, request)
+            if self._direct is not None and method == "POST" and isinstance(body, bytes):
+                head = await self._direct.send(target, fields, body, timeouts, told)
+                if head is not None:
+                    response = UpstreamResponse(self, *head)
+            if response is None:
+                opening = _Opening(told)
+                request = httpx.Request(
+                    method,
+                    self._origin,
+                    headers=fields,
+                    stream=_stream_of(body, headers),
+                    extensions={"timeout": timeouts, "target": target, "trace": opening.trace},
+                )
+                response = await self._cancellable(opening, request)
         except httpx.TransportError as problem:
             fault = self._fault_in_opening(problem)
-            if opening.reused and isinstance(problem, httpx.RemoteProtocolError | httpx.ReadError):
+            if told.reused and isinstance(problem, httpx.RemoteProtocolError | httpx.ReadError):
                 raise _StaleConnection(fault) from None
             raise fault from None
         # The transport reads this mapping again when the body is asked for.
@@ -393,10 +413,14 @@ class _Stream(Protocol):
     def aclose(self) -> Coroutine[Any, Any, None]: ...
 
 
-def _async_stream(response: httpx.Response) -> _Stream:
-    stream = response.stream
+class _Network(Protocol):
+    def aclose(self) -> Coroutine[Any, Any, None]: ...
+
+
+def _response(owner: Upstream, response: httpx.Response) -> UpstreamResponse:
+    stream, network = response.stream, response.extensions["network_stream"]
     assert isinstance(stream, httpx.AsyncByteStream)
-    return stream
+    return UpstreamResponse(owner, response.status_code, response.headers.raw, stream, network)
 
 
 def _basic_login(user: str | None, password: str | None) -> bytes | None:
