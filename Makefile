@@ -6,10 +6,10 @@ PYTHON ?= python3
 WORKERS ?= auto
 # SEED: of another order of the tests; whatever it is, the same tests pass.
 ORDER := $(if $(SEED),--random-order-bucket=module --random-order-seed=$(SEED))
-# ROUNDS: how often `make bench` measures each figure. PEERS: names of files in bench/peers, those
-# beside which it is measured; without, all that are there. REPORT: where it writes.
-ROUNDS ?= 5
-PEERS ?=
+# ROUNDS: how often `make bench` measures each figure. PEERS: those beside which it is measured, of
+# the files in bench/peers; without, all of them. REPORT: where it writes.
+ROUNDS ?= 3
+PEERS ?= $(subst _,-,$(filter-out __init__,$(basename $(notdir $(wildcard bench/peers/*.py)))))
 REPORT ?= bench/report.md
 # MINUTES: how long `make soak` runs.
 MINUTES ?= 30
@@ -72,17 +72,19 @@ docs: $(VENV)/.dev ## write the documents that are made from the code
 	$(BIN)/python -m tests.support.agent_docs docs/agents.md
 
 # Peers, each in an environment of its own. One that cannot be installed stops nothing: the report
-# has the reason from its log.
+# has the reason from its log. PYTHON_NAME is the interpreter of a peer that wants another.
+PYTHON_forge ?= $(shell for newer in python3.13 python3.12; do $$newer -c '' 2>/dev/null && echo $$newer && break; done)
+
 .bench-venv/%/.made: bench/peers/requirements-%.txt
 	@mkdir -p .bench-venv
-	$(PYTHON) -m venv --clear $(@D)
+	$(or $(PYTHON_$*),$(PYTHON)) -m venv --clear $(@D)
 	-$(@D)/bin/python -m pip install --disable-pip-version-check -r $< >.bench-venv/$*.log 2>&1
 	@touch $@
 
 INSTALLED_PEERS := $(patsubst bench/peers/requirements-%.txt,%,$(wildcard bench/peers/requirements-*.txt))
 
 bench: $(VENV)/.dev $(patsubst %,.bench-venv/%/.made,$(filter $(INSTALLED_PEERS),$(PEERS))) ## what matching and relaying cost, as a report
-	$(BIN)/python -m bench --rounds $(ROUNDS) --out $(REPORT) $(if $(PEERS),--peers '$(PEERS)')
+	$(BIN)/python -m bench --rounds $(ROUNDS) --out $(REPORT) --peers '$(PEERS)'
 
 soak: $(VENV)/.dev ## one proxy under mixed faults for MINUTES, every stream judged
 	$(BIN)/python -m bench.soak --minutes $(MINUTES)

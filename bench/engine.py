@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from random import Random
 from time import perf_counter, thread_time
 
@@ -259,11 +260,27 @@ class Table:
         return ratios
 
     def judge(
-        self, number: str, what: str, limit: float, values: Iterable[float], unit: str
+        self,
+        named: tuple[str, str],
+        limit: float,
+        values: Iterable[float],
+        unit: str,
+        sides: Iterable[tuple[str, str]] = repeat(("", "")),
     ) -> None:
         """Hold a line against its target."""
-        for backend, value in zip(self.backends, values, strict=True):
-            self.findings.append(at_most(number, f"{what} ({backend})", limit, value, unit))
+        number, what = named
+        for backend, value, told in zip(self.backends, values, sides):  # noqa: B905 - some have none
+            name = f"{what} ({backend})"
+            self.findings.append(at_most(number, name, limit, value, unit, sides=told))
+
+    def judge_ratio(self, named: tuple[str, str], limit: float, over: str, under: str) -> None:
+        """A line of ratios, held against its target with both sides in microseconds."""
+        ratios = self.ratios(named[1], over, under)
+        self.judge(named, limit, ratios, "x", [self._sides(b, over, under) for b in self.backends])
+
+    def _sides(self, backend: str, *keys: str) -> tuple[str, str]:
+        over, under = (self.samples.median(f"{backend} {key}") * 1e6 for key in keys)
+        return f"{over:,.2f} us", f"{under:,.2f} us"
 
 
 def report(sets: dict[int, Rules], table: Table) -> None:
@@ -273,14 +290,12 @@ def report(sets: dict[int, Rules], table: Table) -> None:
     for size in (20_000, 200_000, 2_000_000):
         table.microseconds(f"{size // 1000} KB, 60 reminding rules", f"size {size} delta")
     table.microseconds("text full of violations, 60 reminding rules", "violations")
-    what = "2 MB against 200 KB in total"
-    table.judge("9", what, 12, table.ratios(what, "size 2000000", "size 200000"), "x")
+    named = ("9", "2 MB against 200 KB in total")
+    table.judge_ratio(named, 12, "size 2000000", "size 200000")
     for holds, kind in ((False, "reminding"), (True, "interrupting")):
-        what = f"a line of 200 KB, last 500 deltas against first, {kind}"
-        ratios = table.ratios(what, f"line {holds} last", f"line {holds} first")
-        table.judge("10", what, 2, ratios, "x")
-    what = "1,000 rules against 10, reminding"
-    table.judge("11", what, 2, table.ratios(what, "1000 False", "10 False"), "x")
+        named = ("10", f"a line of 200 KB, last 500 deltas against first, {kind}")
+        table.judge_ratio(named, 2, f"line {holds} last", f"line {holds} first")
+    table.judge_ratio(("11", "1,000 rules against 10, reminding"), 2, "1000 False", "10 False")
     table.ratios("the same, interrupting, with hold", "1000 True", "10 True")
     _report_holds(sets[60], table)
     _report_stalls(table)
@@ -290,12 +305,13 @@ def _report_holds(ruleset: Rules, table: Table) -> None:
     told = [hold_times(ruleset, backend) for backend in table.backends]
     what = "feed and hold position, 60 interrupting rules, against a plain feed, medians"
     table.row(what, [f"{hold / plain:.1f}x ({hold * 1e6:.1f} us)" for plain, hold, _ in told])
-    table.judge("13", what, 12, (hold / plain for plain, hold, _ in told), "x")
+    sides = [(f"{hold * 1e6:.2f} us", f"{plain * 1e6:.2f} us") for plain, hold, _ in told]
+    table.judge(("13", what), 12, (hold / plain for plain, hold, _ in told), "x", sides)
     shares = [(_share(held, 0.5), _share(held, 0.99)) for _, _, held in told]
     what = "characters held on clean text"
     table.row(f"{what}, p50 / p99", [f"{half} / {most}" for half, most in shares])
-    table.judge("14", f"{what}, p50", 1, (half for half, _ in shares), "")
-    table.judge("14", f"{what}, p99", 80, (most for _, most in shares), "")
+    table.judge(("14", f"{what}, p50"), 1, (half for half, _ in shares), "")
+    table.judge(("14", f"{what}, p99"), 80, (most for _, most in shares), "")
 
 
 def _report_stalls(table: Table) -> None:
@@ -304,7 +320,7 @@ def _report_stalls(table: Table) -> None:
         source = told[0][0].replace("|", "\\|")
         what = f"`{source}` on 50 KB: longest stall"
         table.row(f"{what}, in total", [_stall(each) for each in told])
-        table.judge("16", what, STALL_MS, (worst * 1e3 for _, worst, _, _ in told), " ms")
+        table.judge(("16", what), STALL_MS, (worst * 1e3 for _, worst, _, _ in told), " ms")
 
 
 def _share(values: Sequence[int], share: float) -> int:

@@ -11,13 +11,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A target with what was measured. `met` is None where it was not measured."""
+    """A target with what was measured. `met` is None where it was not measured.
+
+    `ours` and `reference`: the two values of a ratio, with their units.
+    """
 
     number: str
     what: str
     target: str
     measured: str
     met: bool | None
+    ours: str = ""
+    reference: str = ""
 
     @property
     def verdict(self) -> str:
@@ -53,25 +58,45 @@ class Section:
         return "\n".join([f"## {self.title}", "", *self.lines, *judged, *faults, ""])
 
 
-def at_most(number: str, what: str, limit: float, value: float | None, unit: str = "") -> Finding:
-    """Judge a value that should be small; None was not measured."""
-    return _judged(number, what, ("<=", limit), value, unit)
+def at_most(
+    number: str,
+    what: str,
+    limit: float,
+    value: float | None,
+    unit: str = "",
+    *,
+    sides: tuple[str, str] = ("", ""),
+) -> Finding:
+    """Judge a value that should be small; None was not measured. `sides`: ours, the reference."""
+    return _judged((number, what), ("<=", limit), value, unit, sides)
 
 
-def at_least(number: str, what: str, limit: float, value: float | None, unit: str = "") -> Finding:
-    """Judge a value that should be great; None was not measured."""
-    return _judged(number, what, (">=", limit), value, unit)
+def at_least(
+    number: str,
+    what: str,
+    limit: float,
+    value: float | None,
+    unit: str = "",
+    *,
+    sides: tuple[str, str] = ("", ""),
+) -> Finding:
+    """Judge a value that should be great; None was not measured. `sides`: ours, the reference."""
+    return _judged((number, what), (">=", limit), value, unit, sides)
 
 
 def _judged(
-    number: str, what: str, bound: tuple[str, float], value: float | None, unit: str
+    named: tuple[str, str],
+    bound: tuple[str, float],
+    value: float | None,
+    unit: str,
+    sides: tuple[str, str],
 ) -> Finding:
     sign, limit = bound
     target = f"{sign} {limit:g}{unit}"
     if value is None:
-        return Finding(number, what, target, "not measured", None)
+        return Finding(*named, target, "not measured", None, *sides)
     met = value <= limit if sign == "<=" else value >= limit
-    return Finding(number, what, target, f"{value:.3g}{unit}", met)
+    return Finding(*named, target, f"{value:.3g}{unit}", met, *sides)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -86,8 +111,10 @@ def _line(cells: Sequence[str]) -> str:
 
 def verdicts(findings: Sequence[Finding]) -> list[str]:
     """The table of targets."""
-    head = ("#", "what", "target", "measured", "verdict")
-    rows = [(f.number, f.what, f.target, f.measured, f.verdict) for f in findings]
+    head = ("#", "what", "ours", "reference", "measured", "target", "verdict")
+    rows = [
+        (f.number, f.what, f.ours, f.reference, f.measured, f.target, f.verdict) for f in findings
+    ]
     return table(head, rows)
 
 

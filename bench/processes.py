@@ -74,8 +74,11 @@ class Running:
         return sum(sizes)
 
     def _all(self) -> list[psutil.Process]:
-        root = psutil.Process(self.pid)
-        return [root, *root.children(recursive=True)]
+        try:
+            root = psutil.Process(self.pid)
+            return [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
 
     def ending(self) -> str:
         """The last that the process said."""

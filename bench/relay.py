@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,11 @@ from bench.processes import NotStartedError
 from bench.relay_tables import findings, tables
 from bench.rig import FaultyRunError, Load, Result, Rig, Target, rig
 from bench.samples import Samples
+
+_LONGEST_REASON = 400  # characters of why a peer was left out: its last words
+# Paced streams that took longer than this share of their time, and what starting them takes.
+_BEHIND = 1.2
+_BEGINNING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +46,14 @@ class Plan:
 
 FULL = Plan(
     rounds=5,
-    warm_up=Load(seconds=2, events=50),
+    warm_up=Load(seconds=2, events=50, limit=60),
     paced=Load(streams=20, events=300, delay=10),
     burst=Load(seconds=2, events=500),
     first=Load(at_once=1, streams=50, events=5),
     text=Load(streams=20, events=300, delay=10, place=1),
-    closes=Load(at_once=2, streams=100, events=50, delay=10, violate=5),
+    closes=Load(at_once=2, streams=100, events=15, delay=10, violate=5),
     interrupts=Load(seconds=2, events=20, violate=5),
-    idle=Load(at_once=1000, streams=1000, events=100, delay=5000, limit=120),
+    idle=Load(at_once=1000, streams=1000, events=100, delay=5000, limit=150),
 )
 # Enough to see that everything runs; its figures mean nothing.
 QUICK = Plan(
@@ -69,16 +74,23 @@ class Measured:
     """What came of it.
 
     `left_out`: peers that were not measured, or not to the end, and why. `no_idle`: those that
-    did not get through the idle streams, and were measured otherwise.
+    did not get through the idle streams, and were measured otherwise. `behind`: those that took
+    longer for the paced streams than the upstream did, so that their delays are those of a queue.
+    `repeated`: those of which a round was faulty and the next one was not. `fewer`: those whose
+    memory was taken of fewer idle streams.
     """
 
     samples: Samples = field(default_factory=Samples)
     left_out: dict[str, str] = field(default_factory=dict)
     no_idle: dict[str, str] = field(default_factory=dict)
+    behind: dict[str, str] = field(default_factory=dict)
+    repeated: dict[str, str] = field(default_factory=dict)
+    fewer: dict[str, str] = field(default_factory=dict)
 
-    def add(self, target: Target, what: str, value: float) -> None:
-        """One value of this round."""
-        self.samples.add(f"{target.name}/{what}", value)
+    def add(self, target: Target, values: Mapping[str, float]) -> None:
+        """The values of a whole round, or of what is measured once."""
+        for what, value in values.items():
+            self.samples.add(f"{target.name}/{what}", value)
 
 
 def section(
@@ -101,11 +113,16 @@ def section(
         tempfile.TemporaryDirectory(prefix="ttsr-bench-") as place,
         rig(programs, Path(place)) as running,
     ):
-        _Bench(running, plan, measured, say).rounds(driven)
-    names = ["direct", *(p.name for p in driven if p.name not in measured.left_out)]
+        try:
+            _Bench(running, plan, measured, say).rounds(driven)
+        except FaultyRunError as problem:
+            why = f"the rig itself is at fault: {problem}"
+            return Section(title, [f"Not measured: {why}."], findings(Samples()), [why])
+    names = [n for n in ("direct", *(p.name for p in driven)) if f"{n}/p50" in measured.samples]
     reasons = (*measured.left_out.items(), *measured.no_idle.items())
     faults = [f"{name}: {why}" for name, why in reasons if name in {peer.name for peer in ours}]
-    lines = [*tables(measured.samples, names, [p.name for p in ours]), *_left_out(measured)]
+    shown = tables(measured.samples, names, [p.name for p in ours])
+    lines = [*shown, *_remarks(measured), *_left_out(measured)]
     return Section(title, lines, findings(measured.samples), faults)
 
 
@@ -125,12 +142,23 @@ def _asked(names: Sequence[str] | None, measured: Measured) -> Iterator[Peer]:
             yield peer
 
 
+def _remarks(measured: Measured) -> Iterator[str]:
+    told = (
+        ("Too slow for the paced events; their delays are those of a queue:", measured.behind),
+        ("A round was faulty, and repeated:", measured.repeated),
+        ("Memory of an idle stream by fewer streams than of the others:", measured.fewer),
+    )
+    for above, rows in told:
+        if rows:
+            yield from ("", above, "", *(f"- {name}: {why}" for name, why in sorted(rows.items())))
+
+
 def _left_out(measured: Measured) -> list[str]:
     if not measured.left_out and not measured.no_idle:
         return []
     rows = [f"- {name}: {reason}" for name, reason in sorted(measured.left_out.items())]
     rows += [f"- {name}, idle: {reason}" for name, reason in sorted(measured.no_idle.items())]
-    return ["", "Not measured:", "", *rows]
+    return ["", "Not measured, or not in every round:", "", *rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,47 +176,87 @@ class _Bench:
             started = [self._started(peer, stack) for peer in peers]
             targets = [self.rig.direct(), *(target for target in started if target)]
             for number in range(self.plan.rounds):
-                self.say(f"round {number + 1} of {self.plan.rounds}")
+                self.say(f"round {number + 1} of {self.plan.rounds}, {len(targets)} proxies")
                 for target in targets:
                     self._guarded_round(target)
 
     def _started(self, peer: Peer, stack: ExitStack) -> Target | None:
         self.say(f"starting {peer.name}")
+        began = time.monotonic()
         try:
             target = stack.enter_context(self.rig.proxy(peer))
         except (NotStartedError, OSError) as problem:
-            self.measured.left_out[peer.name] = f"does not start: {problem}"
+            self._leave_out(peer, f"does not start: {problem}")
+            return None
+        try:
+            self._relays(target)
+        except FaultyRunError as problem:
+            self._leave_out(peer, str(problem))
             return None
         try:
             self._idle(target)
         except FaultyRunError as problem:
             self.measured.no_idle[peer.name] = str(problem)
-        # What the first requests cost is another question; some lose events meanwhile.
         self.rig.warm_up(target, self.plan.warm_up)
+        self.say(f"  started, with idle streams, in {time.monotonic() - began:.0f} s")
         return target
+
+    def _leave_out(self, peer: Peer, why: str) -> None:
+        in_a_line = " ".join(why.split())[-_LONGEST_REASON:]
+        told = f"{in_a_line}{peer.remark and f' ({peer.remark})'}"
+        self.measured.left_out[peer.name] = told
+        self.say(f"  left out: {told}")
+
+    def _relays(self, target: Target) -> None:
+        """Play a few streams, one at a time: none of what follows is for a proxy that fails them.
+
+        What the first requests cost is another question; some lose events meanwhile.
+        """
+        short = replace(self.plan.warm_up, at_once=1, events=5, limit=30)
+        self.rig.warm_up(target, short)
+        self.rig.run(target, replace(short, seconds=0, streams=3))
 
     def _guarded_round(self, target: Target) -> None:
         if target.name in self.measured.left_out:
             return
         try:
+            self._tried_round(target)
+        except FaultyRunError as problem:
+            if target.peer is None:
+                raise
+            # What it did in earlier rounds stays; it has no later ones.
+            self._leave_out(target.peer, str(problem))
+
+    def _tried_round(self, target: Target) -> None:
+        """One round, or another if that was faulty, which the report tells; raises if both are."""
+        try:
             self._round(target)
         except FaultyRunError as problem:
-            remark = target.peer.remark if target.peer else ""
-            self.measured.left_out[target.name] = f"{problem}{remark and f' ({remark})'}"
-            self.measured.samples.drop(f"{target.name}/")
+            self.say(f"  {target.name}, once more: {problem}")
+            self.measured.repeated[target.name] = str(problem)
+            self._round(target)
 
     def _round(self, target: Target) -> None:
         """One round of one proxy; values are added only when the whole round was sound."""
         before = time.monotonic()
         paced = self.rig.run(target, self.plan.paced)
+        self._note_pace(target, paced)
         burst = self.rig.run(target, self.plan.burst)
         first = self.rig.run(target, self.plan.first)
-        self._add_common(target, paced, burst, first)
+        values = self._common(target, paced, burst, first)
         if target.name in {under_rules.CUT.name, under_rules.SAFE.name}:
-            self._under_rules(target)
+            values |= self._under_rules(target)
+        self.measured.add(target, values)
         self.say(f"  {target.name}: {time.monotonic() - before:.0f} s")
 
-    def _add_common(self, target: Target, paced: Result, burst: Result, first: Result) -> None:
+    def _note_pace(self, target: Target, paced: Result) -> None:
+        took = self.plan.paced.events * self.plan.paced.delay / 1e3
+        if paced.wall > took * _BEHIND + _BEGINNING:
+            self.measured.behind[target.name] = f"{paced.wall:.1f} s for {took:.1f} s of events"
+
+    def _common(
+        self, target: Target, paced: Result, burst: Result, first: Result
+    ) -> dict[str, float]:
         values = {
             "p50": paced.latency_us_p50,
             "p99": paced.latency_us_p99,
@@ -199,13 +267,14 @@ class _Bench:
             "first": first.first_us_p50,
             "cpu request": first.cpu / first.streams * 1e6,
         }
-        for what, value in values.items():
-            self.measured.add(target, what, value)
         for what in ("p50", "p99", "jitter p99"):
-            direct = self.measured.samples.values[f"direct/{what}"][-1]
-            self.measured.add(target, f"added {what}", values[what] - direct)
+            direct = values[what]
+            if target.peer is not None:
+                direct = self.measured.samples.values[f"direct/{what}"][-1]
+            values[f"added {what}"] = values[what] - direct
+        return values
 
-    def _under_rules(self, target: Target) -> None:
+    def _under_rules(self, target: Target) -> dict[str, float]:
         """What only a proxy with rules does."""
         text = self.rig.run(target, self.plan.text)
         self.rig.closes()
@@ -218,7 +287,7 @@ class _Bench:
                 f"of {interrupts.streams} violations {again} were interrupted, "
                 f"of {self.plan.closes.streams} {closes.count} closed"
             )
-        values = {
+        return {
             "text cpu": text.cpu / text.events * 1e6,
             "lag p50": text.lag_p50,
             "lag p99": text.lag_p99,
@@ -231,17 +300,20 @@ class _Bench:
             "interrupts/s": interrupts.streams / interrupts.wall,
             "cpu interrupt": interrupts.cpu / interrupts.streams * 1e6,
         }
-        for what, value in values.items():
-            self.measured.add(target, what, value)
 
     def _idle(self, target: Target) -> None:
         """Memory of many idle streams, in a proxy that has just been started."""
         assert target.server is not None
-        self.rig.warm_up(target, replace(self.plan.warm_up, at_once=1))
+        count = min(target.peer.idle_streams if target.peer else 0, self.plan.idle.streams)
+        if not count:
+            raise FaultyRunError("not tried; why stands in its file")
+        load = replace(self.plan.idle, at_once=count, streams=count)
         before = target.server.resident()
-        with self.rig.loading(target, self.plan.idle) as client:
+        with self.rig.loading(target, load) as client:
             assert client.stdout is not None
             if client.stdout.readline().strip() != "open":
                 raise FaultyRunError("not all streams had their first event")
-            per_stream = (target.server.resident() - before) / self.plan.idle.streams
-        self.measured.add(target, "idle", per_stream / 1000)
+            per_stream = (target.server.resident() - before) / count
+        if count < self.plan.idle.streams:
+            self.measured.fewer[target.name] = f"{count:,}"
+        self.measured.add(target, {"idle": per_stream / 1000})

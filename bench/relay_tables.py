@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from bench.findings import Finding, at_least, at_most, table
 from bench.samples import Samples
-from bench.under_rules import CUT, OFF, SAFE
+from bench.under_rules import CUT, OFF, REMINDING, SAFE
+
+_PIPE = "pipe"
+_LITELLM = "litellm"
 
 _COLUMNS = (
     ("CPU us an event, paced", "cpu paced", 1),
@@ -20,12 +24,12 @@ _COLUMNS = (
     ("KB an idle stream", "idle", 1),
 )
 _RATIOS = (
-    ("CPU paced / pipe", "cpu paced", "pipe"),
-    ("added p50 / pipe", "added p50", "pipe"),
-    ("CPU paced / LiteLLM", "cpu paced", "litellm"),
-    ("CPU no delay / LiteLLM", "cpu burst", "litellm"),
-    ("events/s / LiteLLM", "events/s", "litellm"),
-    ("first event / LiteLLM", "first", "litellm"),
+    ("CPU paced / pipe", "cpu paced", _PIPE),
+    ("added p50 / pipe", "added p50", _PIPE),
+    ("CPU paced / LiteLLM", "cpu paced", _LITELLM),
+    ("CPU no delay / LiteLLM", "cpu burst", _LITELLM),
+    ("events/s / LiteLLM", "events/s", _LITELLM),
+    ("first event / LiteLLM", "first", _LITELLM),
 )
 _OURS = (
     ("CPU us an event", "text cpu", 1),
@@ -74,39 +78,107 @@ def _own_table(samples: Samples, ours: Sequence[str]) -> list[str]:
     return table(head, [[n, *(_cell(samples, n, *c[1:]) for c in _OURS)] for n in shown])
 
 
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Holds what was measured against targets."""
+
+    samples: Samples
+
+    def against(
+        self,
+        judged: Callable[..., Finding],
+        named: tuple[str, str],
+        limit: float,
+        figure: _Figure,
+        unit: str = "",
+    ) -> Finding:
+        """A ratio, with its two sides; not measured where one of them was not."""
+        keys = (f"{figure.ours}/{figure.what}", f"{figure.reference}/{figure.what}")
+        sides = (self._side(keys[0], figure), self._side(keys[1], figure))
+        there = all(key in self.samples for key in keys)
+        value = self.samples.ratio(*keys) if there else None
+        return judged(*named, limit, value, unit, sides=sides)
+
+    def _side(self, key: str, figure: _Figure) -> str:
+        if key not in self.samples:
+            return f"no {key.partition('/')[0]}"
+        return f"{self.samples.median(key):,.{figure.digits}f} {figure.unit}".strip()
+
+    def median(self, name: str, what: str) -> float | None:
+        """A figure that is judged by itself."""
+        key = f"{name}/{what}"
+        return self.samples.median(key) if key in self.samples else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """What is compared: two proxies by one of their figures, told in `unit` with `digits`."""
+
+    ours: str
+    reference: str
+    what: str
+    unit: str = "us"
+    digits: int = 0
+
+
 def findings(samples: Samples) -> list[Finding]:
     """Targets 1 to 8 and 15, and those for `safe`."""
-    cut, off, safe = CUT.name, OFF.name, SAFE.name
-
-    def ratio(what: str, under: str, over: str = cut) -> float | None:
-        keys = (f"{over}/{what}", f"{under}/{what}")
-        return samples.ratio(*keys) if all(key in samples for key in keys) else None
-
-    def value(name: str, what: str) -> float | None:
-        key = f"{name}/{what}"
-        return samples.median(key) if key in samples else None
-
-    close = value(safe, "close p50")
+    judge = _Judge(samples)
     return [
-        at_most("1", "CPU an event, paced, against LiteLLM", 0.15, ratio("cpu paced", "litellm")),
-        at_most("2", "the same, no delay", 0.015, ratio("cpu burst", "litellm")),
-        at_least("3", "events a second, against LiteLLM", 80, ratio("events/s", "litellm"), "x"),
-        at_most("4", "added median delay, against the pipe", 2.5, ratio("added p50", "pipe"), "x"),
-        at_most("5", "CPU an event, paced, against the pipe", 2.5, ratio("cpu paced", "pipe"), "x"),
-        at_most("6", "first event, against LiteLLM", 0.05, ratio("first", "litellm")),
-        at_most(
-            "7", "rules on against off, paced: CPU an event", 1.2, ratio("cpu paced", off), "x"
-        ),
-        at_most("8", "memory of an idle stream", 32, value(cut, "idle"), " KB"),
-        at_most("8", "the same, against LiteLLM", 0.25, ratio("idle", "litellm")),
-        at_most("safe", "median lag in events", 1, value(safe, "lag p50")),
-        at_most("safe", "p99 of the lag", 5, value(safe, "lag p99")),
-        at_most("safe", "CPU an event against `cut`", 1.5, ratio("text cpu", cut, safe), "x"),
-        at_most(
-            "15",
-            "violating byte's arrival to the upstream's close, p50",
-            1,
-            close and close / 1e3,
-            " ms",
-        ),
+        *(each for name in (CUT.name, REMINDING.name) for each in _of_events(judge, name)),
+        *_of_memory(judge),
+        *_of_safe(judge),
+        *_of_closes(judge),
     ]
+
+
+def _of_events(judge: _Judge, ours: str) -> Iterator[Finding]:
+    """What holds where no rule keeps anything back: under `cut`, and for rules that remind."""
+
+    def against(number: str, what: str, limit: float, figure: _Figure, unit: str = "") -> Finding:
+        judged = at_least if number == "3" else at_most
+        return judge.against(judged, (number, f"{what} ({ours})"), limit, figure, unit)
+
+    paced = "CPU of an event, paced"
+    yield against(
+        "1", f"{paced}, against LiteLLM", 0.15, _Figure(ours, _LITELLM, "cpu paced", digits=1)
+    )
+    yield against("2", "the same, no delay", 0.015, _Figure(ours, _LITELLM, "cpu burst", digits=1))
+    yield against(
+        "3", "events a second, against LiteLLM", 80, _Figure(ours, _LITELLM, "events/s", "/s"), "x"
+    )
+    yield against(
+        "4", "added median delay, against the pipe", 2.5, _Figure(ours, _PIPE, "added p50"), "x"
+    )
+    yield against(
+        "5", f"{paced}, against the pipe", 2.5, _Figure(ours, _PIPE, "cpu paced", digits=1), "x"
+    )
+    yield against("6", "first event, against LiteLLM", 0.05, _Figure(ours, _LITELLM, "first"))
+    yield against(
+        "7",
+        f"{paced}, rules on against off",
+        1.2,
+        _Figure(ours, OFF.name, "cpu paced", digits=1),
+        "x",
+    )
+
+
+def _of_memory(judge: _Judge) -> Iterator[Finding]:
+    name = f"memory of an idle stream ({CUT.name})"
+    yield at_most("8", name, 32, judge.median(CUT.name, "idle"), " KB")
+    figure = _Figure(CUT.name, _LITELLM, "idle", "KB", 1)
+    yield judge.against(at_most, ("8", "the same, against LiteLLM"), 0.25, figure)
+
+
+def _of_safe(judge: _Judge) -> Iterator[Finding]:
+    yield at_most("safe", "median lag in events", 1, judge.median(SAFE.name, "lag p50"))
+    yield at_most("safe", "p99 of the lag", 5, judge.median(SAFE.name, "lag p99"))
+    figure = _Figure(SAFE.name, CUT.name, "text cpu", digits=1)
+    yield judge.against(at_most, ("safe", "CPU of an event against `cut`"), 1.5, figure, "x")
+
+
+def _of_closes(judge: _Judge) -> Iterator[Finding]:
+    for name in (CUT.name, SAFE.name):
+        close = judge.median(name, "close p50")
+        what = f"violating byte's arrival to the upstream's close, p50 ({name})"
+        yield at_most("15", what, 1, close and close / 1e3, " ms")

@@ -118,6 +118,10 @@ class Target:
         """Processor time of the proxy so far."""
         return self.server.cpu_seconds() if self.server else 0.0
 
+    def has_ended(self) -> bool:
+        """Whether there is no such process any more."""
+        return self.server is not None and self.server.process.poll() is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Rig:
@@ -147,14 +151,18 @@ class Rig:
         before = target.cpu_seconds()
         told = self.warm_up(target, load)
         result = replace(told, cpu=target.cpu_seconds() - before)
+        if target.has_ended():
+            raise FaultyRunError(f"{load.text()}: the proxy ended meanwhile")
         if (fault := result.fault()) is not None:
             raise FaultyRunError(f"{load.text()}: {fault}")
         return result
 
     def warm_up(self, target: Target, load: Load) -> Result:
-        """Load it, whatever comes of it."""
+        """Load it, whatever comes of it; raises FaultyRunError where nothing does."""
         with self.loading(target, load) as client:
             output, _ = client.communicate()
+        if client.returncode:
+            raise FaultyRunError(f"{load.text()}: the load client ended with {client.returncode}")
         return Result(**json.loads(output.rstrip().rpartition("\n")[2]))
 
     @contextmanager

@@ -31,10 +31,6 @@ class Samples:
         """One more value, of the round that is running."""
         self.values.setdefault(name, []).append(value)
 
-    def drop(self, prefix: str) -> None:
-        """Forget what is called so: it is not of every round."""
-        self.values = {k: v for k, v in self.values.items() if not k.startswith(prefix)}
-
     def __contains__(self, name: object) -> bool:
         return name in self.values
 
@@ -51,8 +47,11 @@ class Samples:
         return self.ratios(over, under).median
 
     def ratios(self, over: str, under: str) -> Spread:
-        """Of the ratios within each round; a round in which `under` is 0 or less has none."""
-        pairs = zip(self.values[over], self.values[under], strict=True)
+        """Of the ratios within each round; a round in which `under` is 0 or less has none.
+
+        What has fewer values than the other has none of the later rounds.
+        """
+        pairs = zip(self.values[over], self.values[under], strict=False)
         return _spread([a / b for a, b in pairs if b > 0] or [float("nan")])
 
 

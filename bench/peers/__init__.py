@@ -34,7 +34,7 @@ class Peer:
     `name`: how it is called in the table and by `PEERS`. `missing`: says why it cannot run here,
     or nothing. `launch`: writes what it needs into the folder, and names the command. `path`:
     where it takes chat completions. `ready`: a path that answers once it could serve. `remark`:
-    why it may be expected to fail under the load.
+    why it may be expected to fail under the load. `idle_streams`: of how many its memory is taken.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Peer:
     path: str = "/v1/chat/completions"
     ready: str = "/"
     remark: str = ""
+    idle_streams: int = 1000
 
 
 def collected() -> tuple[Peer, ...]:

@@ -25,4 +25,5 @@ def launch(place: Place) -> Launch:
     return Launch((str(program(_NAME, _NAME)),), env)
 
 
-PEER = Peer(_NAME, missing, launch)
+# It goes on with answers whose client has left, and while there are many it serves nobody else.
+PEER = Peer(_NAME, missing, launch, idle_streams=0)

@@ -33,6 +33,9 @@ def launch(place: Place) -> Launch:
         "HOME": str(place.folder),
         "LITELLM_LOG": "ERROR",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        # Of its own accord it opens 500 connections to a host, and 1,000 streams never begin.
+        "AIOHTTP_CONNECTOR_LIMIT": "8192",
+        "AIOHTTP_CONNECTOR_LIMIT_PER_HOST": "8192",
         # It is only on loopback here, and a key would cost time that the others do not spend.
         "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
     }

@@ -41,4 +41,5 @@ def launch(place: Place) -> Launch:
     return Launch((str(program(_NAME, _COMMAND)), "server", *where, *more), env)
 
 
-PEER = Peer(_NAME, missing, launch)
+# It takes minutes to begin ten times as many.
+PEER = Peer(_NAME, missing, launch, idle_streams=100)

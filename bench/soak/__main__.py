@@ -15,7 +15,7 @@ import uvloop
 
 from bench import machine
 from bench.processes import end_in_order
-from bench.soak.run import Options, Soak
+from bench.soak.run import OUTCOME, Options, Soak
 
 
 def main() -> int:
@@ -26,6 +26,7 @@ def main() -> int:
         section = uvloop.run(Soak(options, Path(place), _say).section())
     text = "\n".join(["# Soak", "", *machine.lines(), "", section.markdown()])
     given.out.write_text(text, encoding="utf-8")
+    OUTCOME.write_text(section.as_json(), encoding="utf-8")
     print(text)
     return 1 if section.faults or any(finding.met is False for finding in section.findings) else 0
 

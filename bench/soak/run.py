@@ -37,6 +37,8 @@ from bench.soak.watch import state as watched
 _IDLE_SECONDS = 31.0
 _LOOK_SECONDS = 5.0
 _FIRST_LOOK = 300.0  # memory at the end is compared with that of minute 5
+# What the last one came to, for the report of `make bench`.
+OUTCOME = Path(__file__).parents[1] / "soak.json"
 _MOST_FAULTS = 50  # that are shown; what is wrong often is wrong in the same way
 _TOOLS = """tools:
   write:
@@ -189,7 +191,11 @@ class Soak:
         total = self.tally.played.total()
         minutes = self.options.seconds / 60
         rows = [[kind.name.lower(), str(self.tally.played[kind])] for kind in Kind]
-        lines = [f"{total} streams in {minutes:g} minutes, {self.options.streams} at a time.", ""]
+        when = time.strftime("%Y-%m-%d %H:%M")
+        lines = [
+            f"{total} streams in {minutes:g} minutes, {self.options.streams} at a time; {when}.",
+            "",
+        ]
         lines += table(("stream", "how many"), rows)
         lines += ["", f"Before: {before.text()}. After: {after.text()}."]
         more = after.tasks - before.tasks

@@ -24,6 +24,13 @@ def test_a_value_is_held_against_its_target(finding: Finding, measured: str, ver
     assert (finding.measured, finding.verdict) == (measured, verdict)
 
 
+def test_a_ratio_is_told_with_both_sides() -> None:
+    """What was compared stands beside what came of it, and behind a target that was missed too."""
+    finding = at_most("7", "cost", 1.2, 1.5, "x", sides=("15 us", "10 us"))
+    (row,) = verdicts([finding])[2:]
+    assert row == "| 7 | cost | 15 us | 10 us | 1.5x | <= 1.2x | **missed** |"
+
+
 def test_a_section_comes_back_from_json() -> None:
     """What a process of its own measured is what the report shows."""
     section = Section("Title", ["a line"], [at_most("1", "cost", 2, 1)], ["a fault"])
@@ -40,6 +47,15 @@ def test_ratios_are_of_the_same_round() -> None:
         samples.add("under", under)
     assert samples.ratio("over", "under") == 3
     assert samples.ratios("over", "under").text(0) == "3 (2-4)"
+
+
+def test_a_proxy_that_failed_later_keeps_its_rounds() -> None:
+    """What it has no later rounds of is compared by the first ones."""
+    samples = Samples()
+    for value in (2, 6, 100):
+        samples.add("ours", value)
+    samples.add("failed later", 1)
+    assert samples.ratio("ours", "failed later") == 2
 
 
 def test_a_round_without_a_divisor_has_no_ratio() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from bench.native import Programs
 from bench.peers import Peer, Place, collected, nothing_missing
 from bench.processes import Launch, NotStartedError
 from bench.rig import FaultyRunError, Load, rig
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_everything_is_measured(programs: Programs) -> None:
@@ -57,6 +60,39 @@ def test_a_proxy_that_does_not_start_is_told_with_its_last_words(
         running.proxy(broken),
     ):
         pass
+
+
+@pytest.mark.parametrize("events", [0, 40])
+def test_a_peer_that_fails_stops_nothing(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch, events: int
+) -> None:
+    """Whether it never serves or ends in the middle: it is told, and the others are measured."""
+    port_and_upstream = (
+        "import sys; from bench.peers.plain_httpx import make_app; import uvicorn, os"
+    )
+    failing = f"""{port_and_upstream}
+app, left = make_app(int(sys.argv[2])), {events}
+async def served(scope, receive, send):
+    async def counted(message):
+        global left
+        left -= message["type"] == "http.response.body"
+        os._exit(3) if left < 0 else await send(message)
+    await app(scope, receive, counted)
+uvicorn.run(served, port=int(sys.argv[1]), log_level="warning")
+"""
+
+    def launch(place: Place) -> Launch:
+        argv = (sys.executable, "-c", failing, str(place.port), str(place.upstream))
+        return Launch(argv, {"PYTHONPATH": str(ROOT)})
+
+    peer = Peer("failing", nothing_missing, launch)
+    monkeypatch.setattr(relay, "collected", lambda: (peer,))
+    monkeypatch.setattr(under_rules, "variants", lambda: (under_rules.OFF,))
+    found = relay.section(relay.QUICK, None, lambda _: None, programs)
+    text = "\n".join(found.lines)
+    assert "- failing: " in text
+    assert f"| {under_rules.OFF.name} |" in text
+    assert not found.faults
 
 
 def test_streams_that_fail_are_no_figures(programs: Programs, tmp_path: Path) -> None:
