@@ -18,9 +18,10 @@ from proxy.headers import Field
 LEAVING = "ttsr.leaving"
 WRITING = "ttsr.writing"
 
-# Writes a piece of a body that has begun, at once; False, and nothing written, where a message
-# must say it. Under `WRITING` in the scope of a request where there is one.
+# Writes a piece of a body, at once; False, and nothing is written, where a message must say it.
 WriteNow = Callable[[bytes], bool]
+# Under `WRITING` in the scope of a request: how its body can be written so, once it has begun.
+Writing = Callable[[], WriteNow | None]
 
 
 class BrokenAnswer(Exception):  # noqa: N818 - named by what the client sees
@@ -49,15 +50,16 @@ class _Begun:
 
 
 class Client:
-    """Sends one answer over ASGI. `directly`: how the server takes pieces without a message."""
+    """Sends one answer over ASGI. `writing`: how the server takes pieces without a message."""
 
-    def __init__(self, send: Send, directly: WriteNow | None = None) -> None:
+    def __init__(self, send: Send, writing: Writing | None = None) -> None:
         self.started = False
         # The clock itself: to ask anyio for it is to ask which loop runs, once more for each piece.
         self._now = asyncio.get_running_loop().time
         self.last_sent = self._now()
         self._send = send
-        self._directly = directly
+        self._writing = writing
+        self._write: WriteNow | None = None  # while the body is under way
         self._turn = asyncio.Lock()
         self._free = True  # nothing is being written, and nothing waits for that
         self._begun: _Begun | None = None
@@ -69,6 +71,7 @@ class Client:
         self.started = True
         message = {"type": "http.response.start", "status": status, "headers": list(headers)}
         await self._send(message)
+        self._write = None if self._writing is None else self._writing()
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the body; nothing is written for nothing."""
@@ -84,7 +87,7 @@ class Client:
         if not self._free:
             self._late += data
             return False
-        if self._directly is not None and self._directly(data):
+        if self._write is not None and self._write(data):
             self.last_sent = self._now()
             return True
         message = {"type": "http.response.body", "body": data, "more_body": True}
@@ -136,6 +139,7 @@ class Client:
             try:
                 await self._finish()
                 if last is not None:
+                    self._write = None
                     await self._send(last)
             finally:
                 self._free = self._begun is None and not self._late

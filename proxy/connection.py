@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from proxy.client import LEAVING, WRITING
+from proxy.client import LEAVING, WRITING, WriteNow
 from proxy.few import Few
 
 
@@ -81,6 +81,16 @@ class _Flow(FlowControl):
         """Call it no more."""
         self._told = tuple(each for each in self._told if each != left)
 
+    def write(self, data: bytes) -> bool:
+        """Write a chunk, as uvicorn would; False where the client does not read, or has left.
+
+        For the one message that streams are made of, its coroutine costs more than what it does.
+        """
+        if self.write_paused or self._left:
+            return False
+        self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        return True
+
     def lost(self) -> None:
         """The connection is gone."""
         self._left = True
@@ -134,21 +144,16 @@ class LeanProtocol(HttpToolsProtocol):
             return
         self.cycle.message_event = Signal()
         # The cycle holds the scope, and must go with its task.
-        write = partial(_write, weakref.proxy(self.cycle))
-        self.scope[WRITING] = write  # type: ignore[literal-required] # the same
+        writing = partial(_writing, weakref.ref(self.cycle))
+        self.scope[WRITING] = writing  # type: ignore[literal-required] # the same
         if self.scope["http_version"] == "1.0":
             self.cycle.chunked_encoding = False
             self.cycle.expected_content_length = _Unknown()
 
 
-def _write(cycle: RequestResponseCycle, data: bytes) -> bool:
-    """Write a piece of a body in chunks as the cycle would, where nothing stands in the way.
-
-    For the one message that streams are made of, its coroutine costs more than what it does.
-    """
-    if not cycle.chunked_encoding or cycle.response_complete:
-        return False
-    if cycle.disconnected or cycle.flow.write_paused:
-        return False
-    cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
-    return True
+def _writing(cycle: weakref.ref[RequestResponseCycle]) -> WriteNow | None:
+    """Tell how pieces of its body are written straight, where it is sent in chunks."""
+    begun = cycle()
+    if begun is None or not begun.chunked_encoding or not isinstance(begun.flow, _Flow):
+        return None
+    return begun.flow.write

@@ -67,7 +67,7 @@ async def test_pieces_go_straight_to_a_server_that_takes_them() -> None:
         taken.append(data)
         return True
 
-    client = Client(wire.send, directly)
+    client = Client(wire.send, lambda: directly)
     await client.start(200, [])
     before = client.last_sent
     assert client.write_now(b"one")
@@ -79,6 +79,7 @@ async def test_pieces_go_straight_to_a_server_that_takes_them() -> None:
     assert not client.waits
     assert client.write_now(b"four")
     await client.end()
+    assert not client.write_now(b"behind the end")
     assert taken == [b"one", b"four"]
     assert [message.get("body") for message in wire.sent] == [None, b"two", b"three", b""]
 
