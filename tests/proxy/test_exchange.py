@@ -23,7 +23,7 @@ from rules_engine.events import TextDelta, TurnEvent
 from rules_engine.policy import OnExhausted, ReleaseMode, TurnOptions
 from rules_engine.ruleset import RuleSet
 from tests.support.attempts import DONE, USAGE, chunk, request, tool, wire
-from tests.support.chat import Thinking, Tool, chat, completion
+from tests.support.chat import Thinking, Tool, chat, completion, events
 from tests.support.chunks import at_offsets
 from tests.support.exchanges import exchange_of, message_of, read, serve
 from tests.support.grammar import check_stream
@@ -376,6 +376,17 @@ def test_fault_lets_every_byte_go(late: bool, release: str, done: bool) -> None:
         assert served.faults[0].startswith(
             ("RuntimeError in texts", "RuntimeError in decode", "TypeError in ")
         )
+
+
+@pytest.mark.parametrize("release", ["safe", "cut", "whole"])
+def test_fault_in_text_that_flows_lets_every_byte_go(release: str) -> None:
+    """Behind text that went the short way, event by event, and several in one read."""
+    sent = events("All ", "is ", "well. ", "BOOM", " more", " and more")
+    for reads in (sent, [*sent[:3], b"".join(sent[3:])]):
+        served = serve(faulty(FOO, release=release), [b"".join(sent)], lambda _, reads=reads: reads)
+        assert served.got == b"".join(sent)
+        assert served.complete
+        assert len(served.faults) == 1
 
 
 @pytest.mark.parametrize("late", [False, True])
