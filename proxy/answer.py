@@ -43,7 +43,7 @@ from proxy.sse import EventTooLarge
 from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
 from proxy.upstream import UpstreamResponse
-from proxy.waiting import within
+from proxy.waiting import cancel_scope, within
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Answer(Response):
         self._live = False  # a stream is under way
         self._between = False
         self._stored = False
-        self._running = anyio.CancelScope()  # ends when the client leaves, or by `stop`
+        self._running = cancel_scope()  # ends when the client leaves, or by `stop`
         self._stopped = False
         self._now = asyncio.get_running_loop().time
         self._fault: RulesDown | None = None  # why the turn was stopped, where the proxy goes on

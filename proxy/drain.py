@@ -9,6 +9,7 @@ from types import TracebackType
 import anyio
 
 from proxy.errors import Overloaded, Stopping
+from proxy.waiting import cancel_scope
 
 # What a turn has to tell its client, once its time is over and before it is cut.
 LAST_WORDS = 2.0
@@ -64,8 +65,8 @@ class Drain:
         for step in self._last_steps:
             step()
         await anyio.sleep(self._last_words)
-        for scope in self._turns:
-            scope.cancel()
+        for turn in self._turns:
+            turn.cancel()
 
 
 class _Counted(AbstractContextManager[None]):
@@ -75,7 +76,7 @@ class _Counted(AbstractContextManager[None]):
 
     def __init__(self, turns: set[anyio.CancelScope]) -> None:
         self._turns = turns
-        self._scope = anyio.CancelScope()
+        self._scope = cancel_scope()
 
     def __enter__(self) -> None:
         self._scope.__enter__()

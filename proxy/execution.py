@@ -118,6 +118,7 @@ class Execution:
     # ---- decisions
 
     def _execute(self, decisions: Sequence[Answer], step: Step) -> None:
+        self._cut_off(decisions)
         for decision in decisions:
             match decision:
                 case Release():
@@ -137,6 +138,11 @@ class Execution:
                     self._see(step, (hit,), Action.QUARANTINED, "over its budget, unchecked")
                 case CheckStructure(jobs):
                     step.check = jobs
+
+    def _cut_off(self, decisions: Sequence[Answer]) -> None:
+        """Cut the upstream off where the attempt is interrupted, before all that follows."""
+        if decisions and isinstance(decisions[-1], Interrupt):
+            self.at_interrupt()
 
     def _see(self, step: Step, hits: Sequence[Hit], action: Action, outcome: str) -> None:
         step.seen += tuple(Seen(hit, self.turn.attempts, action, outcome) for hit in hits)
@@ -166,7 +172,6 @@ class Execution:
         self.withheld_characters += withheld
 
     def _interrupt(self, interrupt: Interrupt, step: Step) -> None:
-        self.at_interrupt()  # before all that follows from it is worked out
         note = wording.interrupt(interrupt.hits, anew=self.turn.plan().whole)
         partial = self._wire.partial(interrupt.partial) if interrupt.partial else b""
         self.pending = self.pending.interrupted(note, deliveries(interrupt.hits), partial=partial)

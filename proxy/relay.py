@@ -7,13 +7,13 @@ the model view, run the turn. What needs a connection is `proxy.answer`'s.
 from __future__ import annotations
 
 import logging
-import secrets
+import os
+from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from ipaddress import ip_address
 
-import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive
@@ -264,7 +264,7 @@ class Relay:
             edits=who.edits,
         )
         delivered = _delivered(rules, found.view.delivered)
-        return Turn(rules, facts, self._options[asked.stream], delivered, anyio.current_time())
+        return Turn(rules, facts, self._options[asked.stream], delivered, get_running_loop().time())
 
     def _layers(self, asked: WireRequest, who: Identity, rules: RuleSet) -> tuple[Edit, ...]:
         """What stands in the system prompt; side requests and dry runs get nothing."""
@@ -290,7 +290,7 @@ class Relay:
         )
 
     def _recorder(self, asked: WireRequest, who: Identity, found: _Found) -> TurnRecorder:
-        label = TurnLabel(who.conversation, secrets.token_hex(8), who.agent, asked.model)
+        label = TurnLabel(who.conversation, os.urandom(8).hex(), who.agent, asked.model)
         return TurnRecorder(
             self._services.audit,
             label,

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import cache
 from typing import Any, TypeVar
+
+import anyio
 
 T = TypeVar("T")
 
 _SLICES = 10
+
+
+def cancel_scope() -> anyio.CancelScope:
+    """Make one of anyio's, where a loop runs: anyio would ask anew for each which kind that is."""
+    return _kind_of_scope()()
+
+
+@cache
+def _kind_of_scope() -> type[anyio.CancelScope]:
+    asyncio.get_running_loop()  # without one it would be another kind
+    return type(anyio.CancelScope())
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:

@@ -6,9 +6,10 @@ import asyncio
 import threading
 import time
 
+import anyio
 import pytest
 
-from proxy.waiting import within
+from proxy.waiting import cancel_scope, within
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +87,14 @@ def _busy(answered: threading.Event) -> None:
     over = time.monotonic() + 0.2
     while time.monotonic() < over:
         pass
+
+
+async def test_cancel_scope_is_one_of_anyios() -> None:
+    """It cancels what runs in it, and may stand inside another one."""
+    with anyio.CancelScope() as outer:
+        with cancel_scope() as inner:
+            assert type(inner) is type(anyio.CancelScope())
+            inner.cancel()
+            await anyio.sleep_forever()
+        assert inner.cancelled_caught
+        assert not outer.cancel_called
