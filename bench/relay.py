@@ -126,13 +126,17 @@ def section(
     return Section(title, lines, findings(measured.samples), faults)
 
 
-def _asked(names: Sequence[str] | None, measured: Measured) -> Iterator[Peer]:
-    """Which peers there are to measure; of the others, say why not."""
-    known = {peer.name: peer for peer in collected()}
-    unknown = set(names or ()) - set(known)
+def refuse_unknown(names: Sequence[str]) -> None:
+    """Leave, naming those of the peers that there are not."""
+    known = {peer.name for peer in collected()}
+    unknown = set(names) - known
     if unknown:
         raise SystemExit(f"no such peers: {sorted(unknown)}; there are {sorted(known)}")
-    for name, peer in known.items():
+
+
+def _asked(names: Sequence[str] | None, measured: Measured) -> Iterator[Peer]:
+    """Which peers there are to measure; of the others, say why not."""
+    for name, peer in ((peer.name, peer) for peer in collected()):
         missing = peer.missing()
         if names is not None and name not in names:
             measured.left_out[name] = "not asked for"
@@ -304,9 +308,10 @@ class _Bench:
     def _idle(self, target: Target) -> None:
         """Memory of many idle streams, in a proxy that has just been started."""
         assert target.server is not None
-        count = min(target.peer.idle_streams if target.peer else 0, self.plan.idle.streams)
+        assert target.peer is not None
+        count = min(target.peer.idle_streams, self.plan.idle.streams)
         if not count:
-            raise FaultyRunError("not tried; why stands in its file")
+            raise FaultyRunError(f"not tried: {target.peer.remark}")
         load = replace(self.plan.idle, at_once=count, streams=count)
         before = target.server.resident()
         with self.rig.loading(target, load) as client:

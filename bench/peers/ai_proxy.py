@@ -25,5 +25,10 @@ def launch(place: Place) -> Launch:
     return Launch((str(program(_NAME, _NAME)),), env)
 
 
-# It goes on with answers whose client has left, and while there are many it serves nobody else.
-PEER = Peer(_NAME, missing, launch, idle_streams=0)
+PEER = Peer(
+    _NAME,
+    missing,
+    launch,
+    remark="it reads on for clients that have left, and serves nobody else meanwhile",
+    idle_streams=0,
+)

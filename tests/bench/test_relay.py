@@ -33,7 +33,7 @@ def test_everything_is_measured(programs: Programs) -> None:
 def test_an_unknown_peer_is_named() -> None:
     """A mistyped name stops the bench, with the names that there are."""
     with pytest.raises(SystemExit, match=r"nginy.*'nginx'"):
-        relay.section(relay.QUICK, ["nginy"], print)
+        relay.refuse_unknown(["pipe", "nginy"])
 
 
 def test_peers_have_what_is_needed(tmp_path: Path) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
+import pytest
+
+from bench import __main__ as command
 from bench.findings import Section, at_most
 from bench.machine import lines
 
@@ -42,6 +46,14 @@ def test_the_last_soak_stands_in_the_report(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     assert "| 18 | memory at the end against minute 5 |" in text
     assert "7 streams" in text
+
+
+def test_a_part_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told as not measured; half an hour's figures must not be lost by one of them."""
+    monkeypatch.setattr(command, "_ALONE", {"absent": (1, 1)})
+    section = command._section("absent", Namespace(quick=True, rounds=1))
+    assert section.title == "Absent"
+    assert section.faults == ["bench.absent ended with 1; stderr has its reason"]
 
 
 def test_the_machine_is_told() -> None:
