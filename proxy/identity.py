@@ -72,8 +72,8 @@ class TenantPolicy:
     """How tenants are told apart.
 
     secret: the installation's; every tenant name is hashed with it. loopback: the proxy is bound
-    to the loopback address, so there is one tenant. header: the tenant header's name, given only
-    where the peer is trusted to set it.
+    to the loopback address, so there is one tenant, but for those that the header names. header:
+    the tenant header's name in any case, given only where the peer is trusted to set it.
     """
 
     secret: bytes
@@ -261,9 +261,9 @@ def tenant_of(headers: Mapping[str, str], policy: TenantPolicy) -> str:
     The trusted header, else who a JWT says it is (read, not verified: a tenant only separates),
     else an account header, else the key itself.
     """
-    if policy.loopback:
+    named = headers.get(policy.header.lower(), "") if policy.header else ""
+    if policy.loopback and not named:
         return "local"
-    named = headers.get(policy.header, "") if policy.header else ""
     subject = _subject(headers.get("authorization", ""))
     account = _first(headers, _ACCOUNT_HEADERS)
     key = _first(headers, _KEY_HEADERS)

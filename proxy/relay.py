@@ -165,7 +165,7 @@ class Relay:
 
     async def _secret(self) -> bytes | None:
         """The installation's secret, which tenants are hashed with; None: the store is down."""
-        if self._services.loopback:
+        if self._services.loopback and self._services.settings.tenant_header is None:
             return _NO_SECRET
         if self._known_secret is None:
             try:

@@ -94,6 +94,27 @@ async def test_one_interrupt_tells_both_rules(upstream: ScriptedUpstream, tmp_pa
 
 
 @pytest.mark.case(113)
+async def test_what_one_tenant_was_told_is_for_no_other(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """Of the same conversation, too: it is another's, without the note, and its rule is armed."""
+    write_rules(tmp_path, foo=FOO)
+    async with agent_at(upstream, tmp_path, tenant_header="X-Tenant") as agent:
+        agent.headers = {"x-tenant": "one"}
+        upstream.script(chat_reply("A ", "FORBIDDEN"), chat_reply("better"))
+        await agent.ask("first")
+        told = list(agent.messages)
+        for tenant, notes in (("one", 1), ("two", 0), (None, 0)):
+            agent.messages = list(told)
+            agent.headers = {"x-tenant": tenant} if tenant else {}
+            upstream.script(chat_reply("fine"))
+            await agent.ask("second")
+            assert str(sent(upstream)).count("Say it kindly.") == notes, tenant
+        agent.messages = list(told)
+        upstream.script(chat_reply("B ", "FORBIDDEN"), chat_reply("better again"))
+        assert (await agent.ask("third"))["content"] == "B \n\nbetter again"
+
+
 async def test_once_lets_a_second_violating_turn_pass(
     upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:

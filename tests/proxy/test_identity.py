@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -239,6 +240,14 @@ def test_tenant_on_loopback_is_always_the_same() -> None:
     assert tenant_of({}, policy) == "local"
 
 
+def test_tenant_header_counts_on_loopback_too() -> None:
+    """A gateway beside the proxy names its users; who is not named is the machine's user."""
+    policy = TenantPolicy(secret=b"s", loopback=True, header="x-tenant")
+    one, other = (tenant_of({"x-tenant": name}, policy) for name in ("a", "b"))
+    assert len({one, other, "local"}) == 3
+    assert tenant_of({"x-tenant": "", "authorization": "Bearer a"}, policy) == "local"
+
+
 def test_tenant_is_told_by_the_surest_sign() -> None:
     """The trusted header, then the JWT's subject, then the account, then the key."""
     headers = {"authorization": jwt({"iss": "i", "sub": "u"}), "chatgpt-account-id": "a"}
@@ -248,6 +257,7 @@ def test_tenant_is_told_by_the_surest_sign() -> None:
     assert tenant_of(headers | {"authorization": "Bearer sk-1"}, REMOTE) != by_jwt
     trusting = TenantPolicy(secret=b"installation", loopback=False, header="x-tenant")
     one = tenant_of(headers | {"x-tenant": "t"}, trusting)
+    assert one == tenant_of({"x-tenant": "t"}, replace(trusting, header="X-Tenant"))
     assert one == tenant_of({"x-tenant": "t"}, trusting) != by_jwt
     assert tenant_of(headers | {"x-tenant": "t"}, REMOTE) == by_jwt
 
