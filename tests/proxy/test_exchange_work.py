@@ -19,6 +19,7 @@ from rules_engine.ruleset import RuleSet
 from rules_engine.turn import Turn
 from tests.support.chat import events
 from tests.support.exchanges import exchange_of
+from tests.support.python_calls import PythonCalls
 from tests.support.rules import rule_text, ruleset, turn_of
 
 EVENTS = 600
@@ -56,6 +57,19 @@ def reads(length: int, batch: int) -> list[bytes]:
     """An answer's events, so many to a read; the first few, which are looked at, left out."""
     pieces = events(*["the next one "] * length)
     return [b"".join(pieces[at : at + batch]) for at in range(0, len(pieces), batch)]
+
+
+@pytest.mark.parametrize(("mode", "limit"), [("none", 3), ("never", 13), ("always", 15)])
+def test_text_that_flows_takes_few_functions(mode: str, limit: int) -> None:
+    """Python's own, of one event that comes alone: they are what a wake-up costs."""
+    exchange = exchange_of(turn(mode, ReleaseMode.CUT))
+    given = reads(EVENTS, 1)
+    for data in given[:200]:
+        exchange.read(data, 0.0)
+    with PythonCalls() as calls:
+        for data in given[200:300]:
+            exchange.read(data, 0.0)
+    assert calls.number <= 100 * limit + 5  # those that leave the block, and texts that are joined
 
 
 def calls_an_event(exchange: Exchange, given: Sequence[bytes], batch: int) -> float:
