@@ -77,6 +77,14 @@ def test_spent_rule_is_watched_on_calls_that_it_would_refuse(
     assert arming.idle is not watched
 
 
+def test_where_hits_are_only_reported_all_is_watched_and_nothing_stops() -> None:
+    """A structure cuts no call there either."""
+    arming = armed(observe=True)
+    assert counts(arming) == (1, 0, 1, False)
+    assert armed(astCondition="eval($A)").cutting == {"foo"}
+    assert armed(astCondition="eval($A)", observe=True).cutting == frozenset()
+
+
 def test_nothing_armed_is_idle() -> None:
     """As is a turn whose rules are off."""
     assert counts(Arming()) == (0, 0, 0, False)
