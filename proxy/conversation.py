@@ -15,6 +15,7 @@ from hashlib import blake2b
 
 RUN = 8  # spine messages remembered in front of an anchor
 HEAD = 40  # normalised characters that stand for a message cut short
+_LETS_GO = 2048  # bytes from which on hashlib lets other threads run
 
 _TAGS = ("think", "thinking", "mm:think")
 _OPENER = re.compile(r"<(think|thinking|mm:think)>")
@@ -347,7 +348,22 @@ def _digest(*parts: str) -> str:
     """Digest the parts so that none can run into the next."""
     encoded = map(_encoded, parts)
     data = b"".join([b"%d:%b" % (len(part), part) for part in encoded])
-    return blake2b(data, digest_size=16).hexdigest()
+    return hashed(data).hex()
+
+
+def hashed(data: bytes) -> bytes:
+    """Hash to 16 bytes.
+
+    In pieces: for longer ones hashlib lets go of the interpreter and takes it again at once.
+    On a thread that hashes one message after the other, that makes the event loop wait for much
+    longer than a switch takes, as it begins to wait anew each time.
+    """
+    if len(data) < _LETS_GO:
+        return blake2b(data, digest_size=16).digest()
+    state = blake2b(digest_size=16)
+    for start in range(0, len(data), _LETS_GO - 1):
+        state.update(data[start : start + _LETS_GO - 1])
+    return state.digest()
 
 
 def _encoded(text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from hashlib import blake2b
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from proxy.conversation import (
     Message,
     canonical,
     counted,
+    hashed,
     marks,
     normalised,
     own_ids,
@@ -274,3 +276,10 @@ def test_key_is_read_from_its_name() -> None:
     """What a store keeps says what it is made of."""
     for key in vertebra(Message("assistant", LONG, calls=(Call("toolu_1a2b3", "x", ""),))).keys:
         assert Key.named(str(key)) == key
+
+
+@pytest.mark.parametrize("size", [0, 1, 2046, 2047, 2048, 4094, 4095, 100_000])
+def test_hash_is_that_of_the_whole(size: int) -> None:
+    """However many pieces it is made in: ledgers hold it."""
+    data = bytes(number % 251 for number in range(size))
+    assert hashed(data) == blake2b(data, digest_size=16).digest()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
-from proxy.conversation import Call, Message
+from proxy.conversation import Call, Message, hashed
 from proxy.wire.chat.reasoning import is_thinking, part_text, read_thought
 from proxy.wire.chat.slots import LEGACY
 from proxy.wire.chat.unread import Unread
@@ -52,7 +51,7 @@ class ChatMessage(Message):
         """See `Message`."""
         if not isinstance(self._raw, Unread):
             return b""
-        return blake2b(self._raw.joined(_TOLD_BY), digest_size=16).digest()
+        return hashed(self._raw.joined(_TOLD_BY))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and _values(self) == _values(other)
