@@ -119,9 +119,15 @@ class Attempt:
 
     def feed_prose(self, surface: Surface, choice: int, text: str) -> Sequence[Located]:
         """Hits that more of a choice's prose decides, in order of arrival."""
+        return self.read_prose(surface, choice, text) or ()
+
+    def read_prose(self, surface: Surface, choice: int, text: str) -> Sequence[Located] | None:
+        """The same; None, as for most of it, where there are none and none of the text is held."""
         self._open = False
         window = self._prose.get((surface, choice)) or self._window(surface, choice)
-        found = window.feed(text)
+        found = window.read(text)
+        if found is None:
+            return None
         if window.quarantined:
             self._take_quarantined(window, surface)
         if not found:

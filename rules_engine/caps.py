@@ -11,15 +11,17 @@ from rules_engine.ruleset import LiveRule
 class Caps:
     """What of its caps a turn has used up. `now`: seconds, on the clock that later ones are on.
 
-    `last_release`: when an event went out last, which begins the budget anew.
+    `last_release`: when an event went out last, which begins the budget anew. `pressing`: whether
+    more depends on the time than what is `spent`, so that `pass_time` must be told of it.
     """
 
     def __init__(self, options: TurnOptions, now: float) -> None:
         self.attempts = 1
         self._options = options
         self._acted: dict[str, int] = {}  # how many attempts each rule has stopped
-        self._now = self.last_release = now
+        self.now = self.last_release = now
         self._waiting = True  # the budget runs between released events, not before the first
+        self.pressing = True
         self._late = False  # the budget was used up by an attempt of ours: there is no other
 
     def may_act(self, live: LiveRule) -> bool:
@@ -43,21 +45,23 @@ class Caps:
 
     def begin_attempt(self, now: float) -> None:
         """Count one more attempt."""
-        self._now = now
+        self.now = now
         self.attempts += 1
+        self.pressing = True
 
     def pass_time(self, now: float) -> bool:
         """Take the time; answers whether the budget was used up by an attempt of ours."""
         if self._waiting:
             self._waiting, self.last_release = False, now
-        self._now = now
-        self._late = self._late or (self.attempts > 1 and self.spent())
+        self.now = now
+        self.pressing = self.attempts > 1
+        self._late = self._late or (self.pressing and self.spent())
         return self._late
 
     def released(self) -> None:
         """Begin the budget anew: an event goes out."""
-        self.last_release = self._now
+        self.last_release = self.now
 
     def spent(self) -> bool:
         """Whether the time budget is used up, so that nothing may stop an attempt."""
-        return self._late or self._now - self.last_release > self._options.turn_budget
+        return self._late or self.now - self.last_release > self._options.turn_budget

@@ -115,6 +115,10 @@ class SplitText(OnText):
         self._text.append(piece)
         return [hit for part in self._splitter.feed(piece) for hit in self._part(part)]
 
+    def read(self, piece: str) -> Sequence[Found | EditFound] | None:
+        """Do the same; None where nothing became certain and nothing is held."""
+        return self.feed(piece) or (() if self.quarantined or self.holds_back() else None)
+
     def close(self) -> Sequence[Found | EditFound]:
         """The text is finished."""
         hits = [hit for part in self._splitter.close() for hit in self._part(part)]

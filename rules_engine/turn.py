@@ -113,16 +113,16 @@ class Turn:
     ) -> tuple[Answer, ...] | None:
         """Do the same; None, as for most events, where all of it is that they go out."""
         caps, attempt = self._caps, self._attempt
-        if caps.pass_time(now):
-            attempt.drop_holds()
-        holding = self._armed.holding
-        if holding and len(pieces) > 1 and self._run_end(choice, pieces, 0) < len(pieces):
+        caps.now = now
+        if caps.pressing:
+            self._pass_time(now)
+        many = len(pieces) > 1
+        if many and self._armed.holding and self._run_end(choice, pieces, 0) < len(pieces):
             return self._feed_runs(ordinal, choice, pieces, now)
-        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
-        located = attempt.feed_prose(Surface.TEXT, choice, text)
-        held = holding and attempt.holds_back(Surface.TEXT)
-        if held or located or attempt.quarantined or not self._flows:
-            return self._settle_run(ordinal, choice, pieces, located)
+        text = "".join(pieces) if many else pieces[0]
+        located = attempt.read_prose(Surface.TEXT, choice, text)
+        if located is not None or not self._flows:
+            return self._settle_run(ordinal, choice, pieces, located or ())
         attempt.held.text_out += len(text) if choice == 0 else 0
         caps.last_release = now
         return None

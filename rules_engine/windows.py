@@ -86,6 +86,10 @@ class Window(OnText):
 
     def feed(self, piece: str) -> tuple[Found, ...]:
         """Append `piece`; returns what became certain, in the order of the rules."""
+        return self.read(piece) or ()
+
+    def read(self, piece: str) -> tuple[Found, ...] | None:
+        """Do the same; None, as for most pieces, where nothing did and nothing is held."""
         self._before = self._text.length
         self._text.append(piece)
         self._hit_now = _NONE
@@ -103,7 +107,9 @@ class Window(OnText):
         if following is not None and self._held:
             for number in following.follow(piece):
                 self._set_aside(number)
-        return found
+        elif not (found or self._awake or self.quarantined):
+            return None
+        return found or (() if self.quarantined or self.holds_back() else None)
 
     def close(self) -> tuple[Found, ...]:
         """The text is finished: every pattern's final form decides what is still open."""

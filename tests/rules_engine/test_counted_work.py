@@ -224,7 +224,7 @@ def _settled(mode: str, options: TurnOptions) -> Turn:
     [
         ("never", REMIND, 1, (7, 16.5)),
         ("never", REMIND, 40, (0.2, 0.5)),
-        ("always", CUT, 1, (9.3, 21)),
+        ("always", CUT, 1, (7, 16.5)),
         ("always", CUT, 40, (0.4, 4.2)),
     ],
 )
