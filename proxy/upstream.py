@@ -2,7 +2,7 @@
 
 HTTP/1.1 only, so that closing a response really cancels it: the socket is gone, in every phase,
 whatever happens to the task that asked. Redirects, cookies and environment proxies do not exist
-here, since requests go straight to httpx's transport.
+here, since requests go straight to a transport, or onto one of its connections.
 """
 
 from __future__ import annotations
