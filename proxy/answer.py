@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from proxy import anchors, searching, splice
-from proxy.body import Body, Whole
+from proxy.body import Body
 from proxy.client import LEAVING, WRITING, BrokenAnswer, Client, until_client_leaves
 from proxy.conversation import Spine
 from proxy.errors import (
@@ -34,11 +34,11 @@ from proxy.errors import (
 from proxy.exchange import Exchange
 from proxy.forms import Forms
 from proxy.headers import Field, first, to_client, without_framing
-from proxy.masking import redact
 from proxy.patience import Patience
 from proxy.placing import Form, Open, open_placed, patient
 from proxy.pulse import Pulse
 from proxy.record import TurnRecorder
+from proxy.reissue import Unanswered, whole_answer
 from proxy.sse import EventTooLarge
 from proxy.step import Step
 from proxy.store import Ledger, StoreUnavailable
@@ -48,6 +48,7 @@ from proxy.waiting import cancel_scope, within
 log = logging.getLogger(__name__)
 
 _EXHAUSTED = 422  # no SDK retries it; the same request would spend as many attempts again
+_NO_CONTENT = 204
 _ERROR_BODY = 4096  # bytes of an error answer that are read
 _UNBUFFERED = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
@@ -176,7 +177,7 @@ class Answer(Response):
                 await self._close_upstream()
                 await client.write(step.send)
                 body = await self._next_stream()
-        except (_Unanswered, Fault) as failure:
+        except (Unanswered, Fault) as failure:
             await self._fail(client, failure)
             return
         await self._complete(client, step, body)
@@ -331,15 +332,15 @@ class Answer(Response):
     async def _next_stream(self) -> Body:
         response = await self._reissued()
         body = Body(response)
-        if not _success(response):
-            raise _Unanswered(response.status, await body.rest(_ERROR_BODY))
+        if not _success(response) or response.status == _NO_CONTENT:
+            raise Unanswered(response.status, await body.rest(_ERROR_BODY))
         if await body.is_event_stream():
             return body
         document = await body.rest(self._context.held_bytes)
         if len(document) > self._context.held_bytes:
             self._rules_off("the answer is larger than limits.heldBytes allows")
             raise UpstreamBroken("the reissued request's answer is larger than limits.heldBytes")
-        return Whole(document)
+        return whole_answer(response.status, document)
 
     async def _reissued(self) -> UpstreamResponse:
         self._between = True
@@ -416,7 +417,7 @@ class Answer(Response):
         if self._exchange.turn.released and not self._stored:
             await self._store(left=True)
 
-    async def _fail(self, client: Client, failure: _Unanswered | Fault) -> None:
+    async def _fail(self, client: Client, failure: Unanswered | Fault) -> None:
         """No further attempt can be had: say so in the stream's own format, and end."""
         message, code = str(failure), failure.code
         self._end_as(code)
@@ -467,20 +468,6 @@ class Answer(Response):
         self._end_as(outcome)
         exchange, recorder = self._exchange, self._context.recorder
         recorder.close(exchange.turn.attempts, exchange.withheld_characters, exchange.usage)
-
-
-class _Unanswered(Exception):  # noqa: N818 - named by what happened
-    """The upstream answered a reissued request with an error."""
-
-    code = "reissue_failed"
-
-    def __init__(self, status: int, body: bytes) -> None:
-        # Some APIs repeat the key that they refuse.
-        said = redact(" ".join(body.decode("utf-8", "replace").split()))[:300]
-        super().__init__(
-            f"the answer was stopped by a rule, and the upstream refused the reissued request "
-            f"with status {status}: {said}"
-        )
 
 
 def _success(response: UpstreamResponse) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from tests.support.agent import Agent, agent_at, assembled, sent, write_rules
 from tests.support.chat import chat, chat_reply, completion, event
 from tests.support.rules import rule_text
-from tests.support.upstream import Reply, ScriptedUpstream, document
+from tests.support.upstream import JSON_HEADERS, Reply, ScriptedUpstream, document
 from tests.support.wire import Answer, call, calling
 
 pytestmark = pytest.mark.anyio
@@ -331,6 +331,29 @@ async def test_reissue_that_is_taken_only_as_the_client_sent_it(
         assert "Say it kindly." not in str(sent(upstream))
         assert sent(upstream)[1] == message
     assert len(upstream.exchanges) == 5
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [
+        Reply(b"", 204),
+        Reply(b"", 200, JSON_HEADERS, framing="content-length"),
+        Reply(b"<html>Sign in</html>", 200, (("content-type", "text/html"),)),
+        document({}),
+        document([]),
+    ],
+    ids=["no content", "nothing", "page", "no choices", "no object"],
+)
+async def test_reissue_that_brings_no_answer_is_said(
+    upstream: ScriptedUpstream, tmp_path: Path, instead: Reply
+) -> None:
+    """A success without an answer is no end of the answer that was stopped."""
+    upstream.script(chat_reply("A ", "FORBIDDEN"), instead, chat_reply("C"))
+    async with agent_over(upstream, tmp_path) as agent:
+        answer = await agent.post()
+        assert last_event(answer.text)["error"]["code"] == "reissue_failed"
+        assert "[DONE]" not in answer.text
+        assert (await agent.go())["content"] == "C"
 
 
 async def test_reissue_that_is_refused_in_every_form_is_said(
