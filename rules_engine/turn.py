@@ -440,24 +440,24 @@ class Turn:
 
     def _end_refused(self) -> Sequence[Decision]:
         if any(self._caps.may_act(each.live) for each in self._refused):
-            refused = tuple(
-                dict.fromkeys(each.hit.call for each in self._refused if each.hit.call is not None)
-            )
+            calls = (each.hit.call for each in self._refused)
+            refused = tuple(dict.fromkeys(call for call in calls if call is not None))
             withheld = self._attempt.withheld(self._attempt.text())
             others = [each for each in self._batch if each.hit.call not in refused]
             return [Refuse(self._spend(others), refused, self._leave(), withheld)]
-        if self._options.on_exhausted is OnExhausted.DELIVER and not self._facts.forced_tool:
-            self._batch = [
-                each.exhausted() if each in self._refused else each for each in self._batch
-            ]
+        then, forced = self._options.on_exhausted, self._facts.forced_tool
+        if then is OnExhausted.DELIVER and not forced:
+            was = self._refused
+            self._batch = [each.exhausted() if each in was else each for each in self._batch]
             return [*self._release_all(), *self._complete()]
-        error = self._options.on_exhausted is OnExhausted.ERROR or self._facts.forced_tool
         hits = tuple(each.hit for each in self._refused)
-        kept = [each for each in self._batch if each not in self._refused]
-        self._batch = kept
-        prose = self._release_prose()
+        others = [each for each in self._batch if each not in self._refused]
+        self._batch = [each for each in others if each.prose is not None]
+        gone = tuple(each.hit for each in others if each.prose is None)  # with their calls
+        front = [*self._release_prose(), *([Observe(gone)] if gone else ())]
         withheld = self._attempt.withheld(self._attempt.text())
-        return [*prose, Withhold(hits, error, withheld), *self._complete()]
+        error = then is OnExhausted.ERROR or forced
+        return [*front, Withhold(hits, error, withheld), *self._complete()]
 
     def _complete(self) -> Sequence[Decision]:
         """The turn is one delivery: what an interrupt has told is not told once more behind it."""

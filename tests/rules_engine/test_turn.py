@@ -450,6 +450,19 @@ def test_exhausted_call_is_withheld() -> None:
     assert heard.of(Complete)
 
 
+def test_reminder_of_a_call_that_is_withheld_is_not_promised() -> None:
+    """Its result never comes, so nothing can be told there; what hit the text is told."""
+    rules = ruleset(
+        foo=TOOL,
+        quiet=rule_text(condition="FORBIDDEN", scope="tool", interruptMode="never"),
+        said=rule_text(condition="sorry", interruptMode="never"),
+    )
+    heard = play(turn_of(rules, ONE), text("sorry") + CALL)
+    assert [hit.rule.name for hit in heard.of(Withhold)[0].hits] == ["foo"]
+    assert [hit.rule.name for hit in heard.of(Complete)[0].reminders] == ["said"]
+    assert [hit.rule.name for seen in heard.of(Observe) for hit in seen.hits] == ["quiet"]
+
+
 def test_exhausted_call_can_be_delivered_or_be_an_error() -> None:
     """`onExhausted` chooses; a forced tool choice is always an error."""
     deliver = replace(ONE, on_exhausted=OnExhausted.DELIVER)
