@@ -43,7 +43,8 @@ class Arming:
         observe: bool,
     ) -> Arming:
         """Arm a turn. `delivered`: as `policy.allows` takes it; `observe`: nothing is stopped."""
-        told = (live for live in ruleset.live if live.rule.name in delivered)
+        # Mostly none was, and then they need not be gone through.
+        told = [live for live in ruleset.live if live.rule.name in delivered] if delivered else ()
         spent = frozenset(live.rule.name for live in told if not allows(live, delivered))
         key = (cls, refusal, observe, spent)
         known = ruleset.memo.get(key)
