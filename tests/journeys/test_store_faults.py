@@ -7,7 +7,8 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +93,17 @@ def elsewhere(db: Path) -> Iterator[None]:
     kept = db.parent.with_name("kept")
     db.parent.rename(kept)
     yield
-    if db.parent.is_dir():
-        shutil.rmtree(db.parent)
-    else:
-        db.parent.unlink()
-    kept.rename(db.parent)
+    back(kept, db.parent)
+
+
+def back(kept: Path, place: Path) -> None:
+    """Put what was moved away into its place, whatever the proxy makes there meanwhile."""
+    for number in count():
+        with suppress(FileNotFoundError):
+            place.rename(place.with_name(f"aside-{number}"))
+        with suppress(OSError):
+            kept.rename(place)
+            return
 
 
 @contextmanager
@@ -292,7 +299,8 @@ async def test_deleted_database_is_made_again(upstream: ScriptedUpstream, tmp_pa
     async with agent_over(upstream, tmp_path) as agent:
         await agent.ask("hi")
         await ready(agent)
-        shutil.rmtree(tmp_path / "state")
+        (tmp_path / "state").rename(tmp_path / "gone")  # nothing is written into it any more
+        shutil.rmtree(tmp_path / "gone")
         assert (await agent.ask("more"))["content"] == "C \n\nD"
         told = sent(upstream)
         await agent.ask("again")

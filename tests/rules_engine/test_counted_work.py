@@ -135,7 +135,7 @@ def _peaks() -> Iterator[Callable[[], int]]:
 @pytest.mark.parametrize("more", ["", "é", "\u2014", "\U0001f600"], ids=["ascii", "1", "2", "4"])
 @pytest.mark.parametrize("holds", [False, True])
 def test_delta_copies_no_text_but_its_own(more: str, holds: bool) -> None:  # noqa: FBT001 - a case
-    """The text so far is neither joined anew nor converted, whatever characters it is made of."""
+    """The text so far is not joined anew with each, nor converted, whatever it is made of."""
     rules = Rules.of(40, "hyperscan" if AVAILABLE else "literals", holds=holds)
     text = more + clean_text(400_000, rules.words[:16])
     window = Window(rules.watches, matcher=rules.matcher)
@@ -147,8 +147,8 @@ def test_delta_copies_no_text_but_its_own(more: str, holds: bool) -> None:  # no
             window.feed(delta)
             window.hold()
             rises.append(rise())
-    # Memory that the text takes more of is not risen by a copy of it.
-    assert sorted(rises)[-2] <= 65_536
+    # Where it is joined to be searched, the allocator may have to move it.
+    assert sum(each > 65_536 for each in rises) <= len(rises) / 20
 
 
 @pytest.mark.parametrize("holds", [False, True])
@@ -259,7 +259,7 @@ def test_an_interrupt_takes_so_many_calls(batch: int) -> None:
 
 @pytest.mark.skipif(not AVAILABLE, reason="no hyperscan")
 @pytest.mark.parametrize(
-    ("mode", "options", "limit"), [("never", REMIND, 212), ("always", CUT, 235)]
+    ("mode", "options", "limit"), [("never", REMIND, 212), ("always", CUT, 225)]
 )
 def test_a_turn_begins_with_so_many_calls(mode: str, options: TurnOptions, limit: int) -> None:
     """To make it, to say what it will do, and to read the first piece: whatever the rules."""
