@@ -56,7 +56,9 @@ _SKIPPED: Mapping[Skipped, str] = MappingProxyType(
 def try_output(  # noqa: PLR0917 - one parameter a flag
     snippet: Annotated[
         str | None,
-        typer.Argument(help="The text, or a file that holds it; - for stdin."),
+        typer.Argument(
+            help="The text, or a file that holds it (else it is taken for the text); - for stdin."
+        ),
     ] = None,
     file: Annotated[str | None, typer.Option(help="File that holds the text; - for stdin.")] = None,
     rule: Annotated[
