@@ -32,11 +32,12 @@ def exchange_of(
     held_limit: int = 1 << 20,
     reminders: Placement = Placement.INTO_TOOL,
     wire: WireApi = WIRE_API,
+    of: type[Exchange] = Exchange,
 ) -> Exchange:
     """An exchange of a streaming chat request that ends on a user message."""
     pending = Pending.behind([Message("user", "Do it.", "", ())], WIRE_API.user)
     asked = request(include_usage=include_usage)
-    return Exchange(
+    return of(
         wire,
         asked,
         turn,
