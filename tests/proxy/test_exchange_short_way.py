@@ -1,4 +1,4 @@
-"""Text that goes out as it came takes a shorter way; nothing of what becomes of it may show that."""
+"""Text that goes out as it came takes a shorter way, and nothing of what comes of it shows that."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def told(served: Served) -> list[Any]:
     """Everything that can be seen of a turn: what was sent with each read, and what it left."""
     exchange = served.exchange
     steps = [(step.reissue, step.complete, step.broken, step.failed) for step in served.steps]
-    outlet = exchange._outlet  # noqa: SLF001 - what the next event depends on
+    outlet = exchange._outlet
     counted = (outlet.text, outlet.thinking, outlet.backlog.count, exchange.holding, exchange.usage)
     ends = (exchange.turn.attempts, exchange.turn.released, rendered(exchange), served.faults)
     return [served.got, served.sent, served.seen, steps, counted, ends]
