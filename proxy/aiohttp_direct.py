@@ -156,6 +156,7 @@ async def _asked(
     protocol.start_timeout()
     message, content = await protocol.read()
     while message.code in _INTERIM:
+        protocol.start_timeout()  # aiohttp drops it behind a head without a body
         message, content = await protocol.read()
     if message.code < LEAST_FINAL:
         raise httpx.ProtocolError(f"status {message.code} ends no request of ours")

@@ -51,6 +51,8 @@ TARGET = re.compile(rb"[!-~]+")
 _PIECE = 256 * 1024  # of a request body in one write
 LEAST_FINAL = 200  # a smaller status is no answer, or one to an upgrade, which is never asked for
 
+_BREAKS = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+
 Trace = Callable[[str, object], Awaitable[None]]
 _Result = TypeVar("_Result")
 
@@ -159,6 +161,7 @@ class Protocol(ResponseHandler):
 
     reader: Callable[[], None] | None = None
     requests = 0  # that went over this connection
+    _answered = False  # something came behind the newest of them
     _heard = 0.0
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -168,10 +171,12 @@ class Protocol(ResponseHandler):
     def set_response_params(self, **how: Any) -> None:
         """Make ready for one more answer."""
         self.requests += 1
+        self._answered = False
         super().set_response_params(**how)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came."""
+        self._answered = True
         super().data_received(data)
         if self.reader is not None and data:
             self.reader()
@@ -205,9 +210,15 @@ class Protocol(ResponseHandler):
         self._tell()
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
-        """Note a fault. One that the parser found is the body's."""
+        """Note a fault. One that the parser found is the body's.
+
+        A break behind a part of an answer is such a fault, too, or it would be taken for that of
+        an idle connection, and all be sent again to an upstream that has begun to work on it.
+        """
         if isinstance(exc, HttpProcessingError):
             self._break(exc)
+        elif self._answered and isinstance(exc, _BREAKS):
+            exc = HttpProcessingError(message=f"broken off: {exc!r}")
         super().set_exception(exc, exc_cause or exc)
 
     def connection_lost(self, exc: BaseException | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import struct
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -18,9 +19,9 @@ import pytest
 from proxy.aiohttp_direct import LONGEST, Direct, Head, Try
 from proxy.aiohttp_transport import AiohttpTransport
 from proxy.config import Settings
-from proxy.errors import BadRequest
+from proxy.errors import BadRequest, UpstreamBroken
 from proxy.headers import Field
-from proxy.upstream import Upstream
+from proxy.upstream import Upstream, UpstreamResponse
 from tests.support.upstream import Reply, ScriptedUpstream
 
 pytestmark = pytest.mark.anyio
@@ -113,6 +114,67 @@ async def test_interim_answers_are_passed_over() -> None:
         assert head is not None
         assert head.status == 200
         head.body.close()
+
+
+async def test_silence_behind_an_interim_answer_is_a_timeout() -> None:
+    """An answer that was only announced has not begun."""
+    async with listening(b"HTTP/1.1 100 Continue\r\n\r\n") as (_, direct), asyncio.timeout(5):
+        with pytest.raises(httpx.ReadTimeout):
+            await direct.send(b"/v1", HOST, b"{}", {"read": 0.05}, Try())
+
+
+@pytest.mark.parametrize("size", [2, LONGEST], ids=["direct", "by the client"])
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"H",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\n",
+    ],
+)
+async def test_what_was_answered_in_part_is_not_asked_again(
+    begun: bytes,
+    reset: bool,  # noqa: FBT001 - a parameter
+    size: int,
+) -> None:
+    """The upstream has begun to work on it, however little it said of that before it broke off."""
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                asked.append(await reader.readexactly(size))
+                if len(asked) != 2:
+                    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    continue
+                writer.write(begun)
+                await asyncio.sleep(0.01)  # the kernel tells nobody where a read ends
+                if reset:
+                    linger = struct.pack("ii", 1, 0)
+                    own = writer.get_extra_info("socket")
+                    own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                break
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    client = Upstream(Settings.model_validate({"upstream": {"url": url}}))
+
+    async def post() -> UpstreamResponse:
+        return await client.open("POST", b"/v1", b"", [], b" " * size)
+
+    response = await post()
+    assert await response.read() == b"ok"
+    assert not await response.read()
+    await response.aclose()
+    with pytest.raises(UpstreamBroken, match="before it answered"):
+        await post()
+    assert len(asked) == 2
+    await client.aclose()
+    server.close()
 
 
 @pytest.mark.parametrize(
