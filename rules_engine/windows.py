@@ -179,8 +179,13 @@ class Window(OnText):
             search.touched = True
 
     def _earliest(self, number: int) -> int:
-        """Where a match may begin of a pattern that slept: it ends in the newest piece."""
+        """Where a match may begin of a pattern that slept: it ends in the newest piece.
+
+        One that only the end of the text decides may stand anywhere.
+        """
         pattern = self._roster.triggers[number].pattern
+        if pattern.streaming is None:
+            return 0
         if pattern.max_width is not None:
             return max(0, self._before + 1 - pattern.max_width)
         if pattern.line_bounded:

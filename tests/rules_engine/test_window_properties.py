@@ -88,3 +88,14 @@ def test_rules_of_one_pattern_hit_alike() -> None:
         assert window.hold() == 2
         assert [each.live.rule.name for each in window.feed("o bar")] == ["a", "b"]
         assert window.hold() == 9
+
+
+@pytest.mark.parametrize("release", [ReleaseMode.SAFE, ReleaseMode.CUT])
+@pytest.mark.parametrize("source", ["a[a-z]{1,}+", "a[a-z]++", "(?>a[a-z]{1,3})"])
+def test_what_only_the_end_decides_is_looked_for_in_all_of_the_text(
+    source: str, release: ReleaseMode
+) -> None:
+    """The first match counts, however often its pattern has slept since."""
+    watches = (Watch(live_rule("r", [source]), holds=False),)
+    for _, matcher in matchers(watches):
+        assert not Trial(watches, ("aa\n", "aa"), "", release, -1).differences(matcher)
