@@ -171,7 +171,8 @@ class Window(OnText):
             if number not in self._awake:
                 search.known = max(search.known, self._before)
                 self._awake.add(number)
-                search.floor = max(search.floor, self._earliest(number))
+                if not search.touched:
+                    search.floor = max(search.floor, self._earliest(number))
                 if number in self._held:
                     self._begin_hold(number, search)
             lag = self._scanner.lag(number)
@@ -179,13 +180,11 @@ class Window(OnText):
             search.touched = True
 
     def _earliest(self, number: int) -> int:
-        """Where a match may begin of a pattern that slept: it ends in the newest piece.
+        """Where a match may begin of a pattern that slept, with none pending: it ends from now on.
 
-        One that only the end of the text decides may stand anywhere.
+        Of one that was pending when it went to sleep, a match that only the end decides may stand.
         """
         pattern = self._roster.triggers[number].pattern
-        if pattern.streaming is None:
-            return 0
         if pattern.max_width is not None:
             return max(0, self._before + 1 - pattern.max_width)
         if pattern.line_bounded:

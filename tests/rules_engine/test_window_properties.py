@@ -91,7 +91,7 @@ def test_rules_of_one_pattern_hit_alike() -> None:
 
 
 @pytest.mark.parametrize("release", [ReleaseMode.SAFE, ReleaseMode.CUT])
-@pytest.mark.parametrize("source", ["a[a-z]{1,}+", "a[a-z]++", "(?>a[a-z]{1,3})"])
+@pytest.mark.parametrize("source", ["a[a-z]{1,}+", "a[a-z]++", "(?>a[a-z]{1,3})", "}|a[a-z]++"])
 def test_what_only_the_end_decides_is_looked_for_in_all_of_the_text(
     source: str, release: ReleaseMode
 ) -> None:
